@@ -105,6 +105,12 @@ class StreamDecoder(Protocol):
         ...
 
 
+class NotUnderstood(str):
+    """A note on something that is not known here and may have been said: whatever is made of the request lacks it."""
+
+    __slots__ = ()
+
+
 class Parsed(Struct, frozen=True):
     """A request body read back. Leading system messages are in `system`; later ones stay among the entries."""
 
@@ -114,7 +120,7 @@ class Parsed(Struct, frozen=True):
     model: str = ""
     options: Options = Options()
     notes: list[str] = field(default_factory=list[str])
-    """what was not understood, with its place; nothing is dropped silently"""
+    """what is missing, with its place; nothing is dropped silently. What nobody knows is `NotUnderstood`."""
     places: list[int] = field(default_factory=list[int])
     """for each entry the number of the message (content, item) that it was read from, or of the first of several; -1
     where the request holds one text in place of a list"""

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from legato.model import Authority, Block, Json, JsonObject, Speaker, Text, ToolCall, ToolResponse, ToolSpec
 from legato.model.json_access import as_object, as_text
 from legato.wire.collected import Collected
+from legato.wire.contract import NotUnderstood
 from legato.wire.phrases import INSTRUCTION_MARK
 from legato.wire.readback import is_filler
 from legato.wire.undoable import UndoableMap
@@ -74,8 +75,12 @@ class TurnReader(ABC):
         self.called.restore(called)
 
     def note(self, path: str, what: str) -> None:
-        """Something at `path` was not understood."""
+        """Something at `path` is not carried."""
         self.notes.append(f"{path}: {what}")
+
+    def unknown(self, path: str, what: str) -> None:
+        """Something at `path` is not understood."""
+        self.notes.append(NotUnderstood(f"{path}: {what}"))
 
     def assistant(self, content: list[Json], path: str, *, continues: bool) -> None:
         """An answer; `continues` says that the message before it is one too, which makes them one turn to the API."""

@@ -61,10 +61,8 @@ def test_a_database_is_read_from_a_path_and_from_its_bytes(tmp_path: Path) -> No
         documents = read_all(source)
         assert [document.meta["session"] for document in documents] == ["s1", "s2"]
         assert documents[0].digest == read_all(path)[0].digest
-    assert (
-        documents[0].digest
-        != read_all(make(tmp_path / "b.db", AGENTS, agent_messages=[(1, "s", "{}", None)]))[0].digest
-    )
+    other = make(tmp_path / "b.db", AGENTS, agent_messages=[(1, "s", '{"role": "user", "content": "x"}', None)])
+    assert documents[0].digest != read_all(other)[0].digest
 
 
 def test_nothing_is_left_beside_a_database_and_it_stays_as_it_is(tmp_path: Path) -> None:

@@ -187,3 +187,22 @@ def test_requests_are_read_from_lines_that_hold_other_things_as_well() -> None:
     assert [document.format for document in read_all(jsonl(record, record))] == ["openai-chat"] * 2
     with pytest.raises(FormatError, match="unknown format"):
         read_all(jsonl({"body": {"some": "thing"}}, {"body": {"some": "thing"}}))
+
+
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "openai-chat": {"messages": [ASK, "lost", {"role": "user", "content": {"said": "lost"}}]},
+    "openai-responses": {"input": [ASK, "lost", {"said": "lost"}]},
+    "anthropic": {"messages": [ASK, {"role": "narrator", "content": "lost"}]},
+    "gemini": {"contents": [CONTENTS["contents"][0], {"role": "narrator", "parts": [{"text": "lost"}]}]},
+    "bedrock": {"messages": [{"role": "user", "content": [{"text": "Hi."}, {"said": {"text": "lost"}}]}]},
+    "vercel": {"messages": [ASK, "lost", {"role": "user", "content": [{"type": "said", "text": None}]}]},
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_whatever_may_have_been_said_and_is_left_out_of_a_body_is_a_risk_and_no_note(name: str) -> None:
+    body = LEFT_OUT[name]
+    document = read(whole(body), format=name)
+    missing = sum(len(messages) for messages in body.values()) - 1
+    found = [item.level for item in lint_document(document) if item.rule == "file/not-understood"]
+    assert found == [Level.RISK] * max(1, missing)

@@ -16,11 +16,10 @@ from legato.formats.origins import dialect_of, home_of_provider, origin_of, prov
 from legato.formats.wire.salvage import make_readable
 from legato.formats.wire.shapes import WIRE_DIALECTS, WIRE_PROVIDERS, body_of
 from legato.model import Dialect, JsonObject
+from legato.wire.contract import NotUnderstood
 from legato.wire.dialects import dialect_parts
 
 _INDEX = re.compile(r"^(?:messages|contents|input)\[(\d+)\]")
-_UNKNOWN = re.compile(r"\b(?:is|was) not understood\b")
-"""in the notes of a dialect, which are words alone"""
 
 
 def read(content: Content) -> list[Document]:
@@ -62,7 +61,7 @@ def read_body(body: JsonObject, draft: DocumentDraft, *, provider: str = "", mod
         for text in told:
             place, mark, message = text.partition(": ")
             place = _INDEX.sub(lambda found: f"{field}[{readable.places[int(found[1])]}]", place, count=1)
-            is_unknown = _UNKNOWN.search(text) is not None
+            is_unknown = isinstance(text, NotUnderstood)
             what = message if mark else text
             draft.note(prefix + place if mark else prefix, what, is_carried=is_carried, is_unknown=is_unknown)
 

@@ -97,7 +97,7 @@ class AnthropicReader(TurnReader):
                 case "system":
                     self.collected.add(Speaker.HUMAN, self.said(content, f"{path}.content"), Authority.INSTRUCTION)
                 case _:
-                    self.note(path, f"a message of role {message.get('role')!r} is not understood and was left out")
+                    self.unknown(path, f"a message of role {message.get('role')!r} is not understood and was left out")
 
     def parsed(self, body: JsonObject) -> Parsed:
         """All of `body`, whose messages were read."""
@@ -125,7 +125,7 @@ class AnthropicReader(TurnReader):
         """Blocks of the model; tools that the provider ran are two blocks there and one here."""
         for at, block in blocks:
             if self.kind_of(block) not in _ANSWER_BLOCKS and not is_use(block) and not is_result(block):
-                self.note(f"{path}[{at}]", f"a block of type {block.get('type')!r} is not understood")
+                self.unknown(f"{path}[{at}]", f"a block of type {block.get('type')!r} is not understood")
         read = read_blocks([block for _, block in blocks], str)
         return [block for block in read if block != _STANDS_IN]
 
@@ -138,7 +138,7 @@ class AnthropicReader(TurnReader):
             if read is None:
                 source = as_text(as_object(block.get("source")).get("type"))
                 kind = f"{block.get('type')!r} from {source!r}" if source else f"{block.get('type')!r}"
-                self.note(f"{path}[{at}]", f"a block of type {kind} is not understood and was left out")
+                self.unknown(f"{path}[{at}]", f"a block of type {kind} is not understood and was left out")
             elif not isinstance(read, Text) or read.text:
                 blocks.append(read)
         return blocks

@@ -70,7 +70,7 @@ class _Reader(TurnReader):
                 case "user":
                     self.user(content, path, is_last=at == len(messages) - 1)
                 case _:
-                    self.note(path, f"a message of role {message.get('role')!r} is not understood and was left out")
+                    self.unknown(path, f"a message of role {message.get('role')!r} is not understood and was left out")
         return Parsed(
             self.collected.entries,
             self.system(body),
@@ -107,7 +107,8 @@ class _Reader(TurnReader):
                 if text != DOCUMENT_CAPTION:
                     blocks.append(Text(text))
             elif "text" not in block:
-                self.note(f"{path}[{at}]", f"a {kind_of(block) or 'nameless'} block is not understood and was left out")
+                what = f"a {kind_of(block) or 'nameless'} block is not understood and was left out"
+                self.unknown(f"{path}[{at}]", what)
         return blocks
 
     def read_result(self, block: JsonObject, path: str) -> ToolResponse:
@@ -149,7 +150,7 @@ class _Reader(TurnReader):
                 held = as_text(as_object(item[kind]).get("name")) or kind
                 tools.append(ToolSpec(held, kind=SpecKind.HOSTED, home=_HOME, native=as_object(ingest(own))))
             elif kind != "cachePoint":
-                self.note(f"toolConfig.tools[{at}]", "a tool is not understood and was left out")
+                self.unknown(f"toolConfig.tools[{at}]", "a tool is not understood and was left out")
         return tools
 
     def options(self, body: JsonObject) -> Options:

@@ -36,7 +36,7 @@ from legato.model import (
 from legato.model.json_access import as_id, as_list, as_object, as_text
 from legato.wire.builder import AnswerBuilder
 from legato.wire.collected import Collected
-from legato.wire.contract import Parsed
+from legato.wire.contract import NotUnderstood, Parsed
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.known_tools import ReadTools, ToolListReader, ingested_items
@@ -110,7 +110,7 @@ class ContentReader:
         elif self._role == "model":
             self.model(parts, path, continues=previous == "model")
         elif self._role not in _HUMAN_SIDE:
-            self.note(path, f"a content of role {self._role!r} is not understood and was left out")
+            self.unknown(path, f"a content of role {self._role!r} is not understood and was left out")
         else:
             self.user(parts, path, is_last=is_last)
 
@@ -133,8 +133,12 @@ class ContentReader:
         )
 
     def note(self, path: str, what: str) -> None:
-        """Something at `path` was not understood."""
+        """Something at `path` is not carried."""
         self.notes.append(f"{path}: {what}")
+
+    def unknown(self, path: str, what: str) -> None:
+        """Something at `path` is not understood."""
+        self.notes.append(NotUnderstood(f"{path}: {what}"))
 
     # --- contents -----------------------------------------------------------------------------------------------------
 
@@ -175,7 +179,7 @@ class ContentReader:
             return Text(text) if text else None
         media = read_media(part)
         if media is None:
-            self.note(path, f"a part with {', '.join(map(repr, part)) or 'nothing in it'} is not understood")
+            self.unknown(path, f"a part with {', '.join(map(repr, part)) or 'nothing in it'} is not understood")
         return media
 
     def response(self, response: JsonObject) -> ToolResponse:

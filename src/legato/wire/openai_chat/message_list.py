@@ -17,6 +17,7 @@ from typing import Any, cast
 from legato.model import Block, Json, JsonObject, Media, Origin, Text, Thinking, ToolCall, ingest
 from legato.model.ingestion import MAX_NODES, too_many_parts
 from legato.model.json_access import as_id, as_list, as_object, as_string
+from legato.wire.contract import NotUnderstood
 from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_part
@@ -114,7 +115,7 @@ class MessageListReader:
     def _read_any(self, number: int, item: object, *, is_last: bool) -> None:
         self._number, path = number, f"messages[{number}]"
         if not isinstance(item, dict):
-            self.notes.append(f"{path}: not an object; it was left out")
+            self._unknown(path, "not an object")
             return
         message = cast(JsonObject, item)
         role = as_string(message.get("role"))
@@ -129,7 +130,7 @@ class MessageListReader:
             role, known = "tool", _KNOWN_FIELDS["tool"]
         for name, value in message.items():
             if value and name not in known and name != "tool_calls":
-                self.notes.append(f"{path}.{name}: not understood; it was left out")
+                self._unknown(f"{path}.{name}", "not understood")
         match role:
             case "system" | "developer":
                 self._read_instruction(path, message)
@@ -161,18 +162,22 @@ class MessageListReader:
         else:
             self.builder.take_human(blocks, self._number, is_last=is_last)
 
+    def _unknown(self, path: str, what: str) -> None:
+        """Something at `path` is not understood."""
+        self.notes.append(NotUnderstood(f"{path}: {what}; it was left out"))
+
     def _read_parts(self, path: str, content: Json) -> list[Block]:
         if isinstance(content, str):
             return [Text(content)] if content else []
         if not isinstance(content, list):
             if content is not None:
-                self.notes.append(f"{path}.content: neither text nor a list of parts; it was left out")
+                self._unknown(f"{path}.content", "neither text nor a list of parts")
             return []
         blocks: list[Block] = []
         for index, item in enumerate(cast("list[object]", content)):
             block = Text(item) if isinstance(item, str) else read_part(as_object(item))
             if block is None:
-                self.notes.append(f"{path}.content[{index}]: a part that is not understood; it was left out")
+                self._unknown(f"{path}.content[{index}]", "a part that is not understood")
             elif not isinstance(block, Text) or block.text:
                 blocks.append(block)
         return blocks
@@ -186,7 +191,7 @@ class MessageListReader:
         blocks: list[Block] = []
         for block in reader.builder.blocks():
             if isinstance(block, ToolCall) and not block.name:
-                self.notes.append(f"{path}.tool_calls: a call without a name; it was left out")
+                self._unknown(f"{path}.tool_calls", "a call without a name")
             elif not isinstance(block, Thinking) or block.native is not None or block.text.strip():
                 blocks.append(block)
         if blocks:
@@ -200,16 +205,16 @@ class MessageListReader:
         if isinstance(content, list):
             for index, part in enumerate(cast("list[object]", content)):
                 if as_string(as_object(part).get("type")) not in _ANSWER_PARTS:
-                    self.notes.append(f"{path}.content[{index}]: a part that is not understood; it was left out")
+                    self._unknown(f"{path}.content[{index}]", "a part that is not understood")
         elif content is not None and not isinstance(content, str):
-            self.notes.append(f"{path}.content: neither text nor a list of parts; it was left out")
+            self._unknown(f"{path}.content", "neither text nor a list of parts")
         calls: Json = message.get("tool_calls")
         if isinstance(calls, list):
             for index, call in enumerate(cast("list[object]", calls)):
                 if not isinstance(call, dict):
-                    self.notes.append(f"{path}.tool_calls[{index}]: not an object; it was left out")
+                    self._unknown(f"{path}.tool_calls[{index}]", "not an object")
         elif calls is not None:
-            self.notes.append(f"{path}.tool_calls: not a list; it was left out")
+            self._unknown(f"{path}.tool_calls", "not a list")
 
     def _read_result(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))

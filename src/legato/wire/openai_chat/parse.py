@@ -27,7 +27,7 @@ from legato.model import (
     ingest,
 )
 from legato.model.json_access import as_object, as_string, present
-from legato.wire.contract import Parsed
+from legato.wire.contract import NotUnderstood, Parsed
 from legato.wire.known_tools import ReadTools, ToolListReader
 from legato.wire.openai_chat.message_list import MessageListReader
 from legato.wire.openai_chat.simple_messages import read_simple_json
@@ -55,7 +55,7 @@ def parse(body: JsonObject) -> Parsed:
     if isinstance(messages, list):
         reader.read(cast("list[Json]", messages), 0, ends=True)
     else:
-        reader.notes.append("messages: not a list, so no conversation was read")
+        reader.notes.append(NotUnderstood("messages: not a list, so no conversation was read"))
     return reader.parsed(body)
 
 

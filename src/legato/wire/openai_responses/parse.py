@@ -34,7 +34,7 @@ from legato.model import (
 )
 from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text
 from legato.wire.collected import Collected
-from legato.wire.contract import Parsed
+from legato.wire.contract import NotUnderstood, Parsed
 from legato.wire.openai_responses.parse_envelope import read_added_tools, read_options, read_tools
 from legato.wire.openai_responses.reading import CLIENT_CALLS, SEARCH, SEARCH_CALL, blocks_of
 from legato.wire.readback import read_result
@@ -50,7 +50,7 @@ def parse(body: JsonObject) -> Parsed:
     if isinstance(source, str):
         reader.collected.add(Speaker.HUMAN, [Text(clean_text(source))] if source else [])
     elif source is not None and not isinstance(source, list):
-        reader.notes.append("input: neither text nor a list of items")
+        reader.notes.append(NotUnderstood("input: neither text nor a list of items"))
     else:
         reader.read(as_list(source), 0, ends=True)
     return reader.parsed(body)
@@ -117,7 +117,7 @@ class ItemReader:
 
     def _take(self, item: object, path: str, *, is_last: bool) -> None:
         if not isinstance(item, dict):
-            self.notes.append(f"{path}: not an item")
+            self.notes.append(NotUnderstood(f"{path}: not an item"))
             return
         item = as_object(item)
         kind = as_text(item.get("type"))
@@ -136,7 +136,7 @@ class ItemReader:
         elif kind:
             self._model_item(item, kind, path)
         else:
-            self.notes.append(f"{path}: an item without a type or a role")
+            self.notes.append(NotUnderstood(f"{path}: an item without a type or a role"))
 
     # Entries.
 
@@ -215,7 +215,7 @@ class ItemReader:
             name = part.get("file_id")
             self.notes.append(f"{path}: refers to the stored file {name!r}, which cannot be read from here")
             return [Text(f"[a file that the provider stores: {name}]")]
-        self.notes.append(f"{path}: a part of type {kind!r} was not understood")
+        self.notes.append(NotUnderstood(f"{path}: a part of type {kind!r} was not understood"))
         return []
 
     # What the model did, and what came back.

@@ -28,7 +28,7 @@ from legato.model import (
 )
 from legato.model.json_access import as_id, as_object, as_objects, as_text
 from legato.wire.collected import Collected
-from legato.wire.contract import Parsed
+from legato.wire.contract import NotUnderstood, Parsed
 from legato.wire.readback import read_result
 from legato.wire.vercel.parse_envelope import read_model, read_options, read_system, read_tools
 from legato.wire.vercel.reading import Form, answer_blocks, is_result, message_output, read_file
@@ -50,7 +50,7 @@ def parse(body: JsonObject) -> Parsed:
             reader.collected.number = index
             reader.read(message, f"messages[{index}]", is_last=index == len(messages) - 1)
     elif source is not None:
-        notes.append("messages: not a list of messages")
+        notes.append(NotUnderstood("messages: not a list of messages"))
     return Parsed(
         reader.collected.entries,
         system="\n\n".join(text for text in (read_system(body), *reader.system) if text),
@@ -80,7 +80,7 @@ class _Reader:
 
     def read(self, message: object, path: str, *, is_last: bool) -> None:
         if not isinstance(message, dict):
-            self.notes.append(f"{path}: not a message")
+            self.notes.append(NotUnderstood(f"{path}: not a message"))
             return
         message = as_object(message)
         content = f"{path}.content"
@@ -137,7 +137,7 @@ class _Reader:
             return Text(text) if text else None
         media = read_file(part) if kind in ("image", "file") else None
         if media is None:
-            self.notes.append(f"{path}: a part of type {kind!r} was not understood")
+            self.notes.append(NotUnderstood(f"{path}: a part of type {kind!r} was not understood"))
         return media
 
     # Answers and results.
@@ -196,7 +196,8 @@ class _Reader:
             elif part.get("type") == "tool-approval-response":
                 blocks += self._verdict(part, answered)
             else:
-                self.notes.append(f"{path}[{index}]: a part of type {part.get('type')!r} was not understood")
+                what = f"a part of type {part.get('type')!r} was not understood"
+                self.notes.append(NotUnderstood(f"{path}[{index}]: {what}"))
         return blocks
 
     def _result(self, part: JsonObject) -> ToolResponse:
