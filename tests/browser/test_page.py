@@ -261,6 +261,19 @@ def test_keys_walk_entries_damage_and_prompts(browser: Chromium, show: Show):
     assert browser.run("document.getElementById('list').scrollTop") == 0
 
 
+@pytest.mark.parametrize(("target", "colour"), [("mistral", "--error"), ("anthropic", "--risk")])
+def test_a_turn_is_marked_in_the_colour_of_what_is_wrong_in_it(target: str, colour: str, browser: Chromium, show: Show):
+    show(open_session(), target=target)
+
+    marked = "[...document.querySelectorAll('.prompt')].map((row) => row.querySelector('.damage')"
+    marks = browser.run(f"{marked} && getComputedStyle(row.querySelector('.damage')).color)")
+    wanted = browser.run(
+        f"(() => {{ const probe = document.body.appendChild(document.createElement('i'));"
+        f"probe.style.color = 'var({colour})'; return getComputedStyle(probe).color; }})()"
+    )
+    assert marks == [wanted, None]
+
+
 def test_search_finds_entries_that_are_not_in_the_document_and_walks_them(browser: Chromium, show: Show):
     show(many())
 

@@ -22,7 +22,7 @@ function promptList(nav, jump) {
         make("span.which", null, `${item + 1}`),
         make("span.words", null, promptWords(text).replaceAll("`", "") || "(no text)"),
         at !== null && make("span.at", null, moment(at, CLOCK)),
-        isTurnDamaged(item) && make("span.damage", { title: "Something in this turn is damaged" }, "●"),
+        damageOfTurn(item),
       );
       return row;
     },
@@ -42,10 +42,13 @@ function promptWords(text) {
   return text.replace(/<\/?[a-z-]{3,40}>/g, "").trim();
 }
 
-function isTurnDamaged(item) {
+/** A mark for a turn in which something is damaged, in the colours of the strip; false if nothing is. */
+function damageOfTurn(item) {
   const end = item + 1 < outline.prompts.length ? outline.prompts[item + 1][0] : outline.count;
-  for (let number = outline.prompts[item][0]; number < end; number += 1) if (columns.marks[number] & DAMAGED) return true;
-  return false;
+  let marks = 0;
+  for (let number = outline.prompts[item][0]; number < end; number += 1) marks |= columns.marks[number];
+  if (marks & Marks.ERROR) return make("span.damage.error", { title: "Something in this turn is damaged" }, "●");
+  return marks & DAMAGED ? make("span.damage", { title: "Something in this turn was put right" }, "●") : false;
 }
 
 /** The prompt that an entry follows; -1 before the first. */
