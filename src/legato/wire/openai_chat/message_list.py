@@ -130,7 +130,7 @@ class MessageListReader:
             role, known = "tool", _KNOWN_FIELDS["tool"]
         for name, value in message.items():
             if value and name not in known and name != "tool_calls":
-                self._unknown(f"{path}.{name}", "not understood")
+                self.notes.append(f"{path}.{name}: not understood; it was left out")
         match role:
             case "system" | "developer":
                 self._read_instruction(path, message)
