@@ -86,19 +86,36 @@ def test_changes_that_fit_nowhere_are_counted() -> None:
 # --- what was asked ---------------------------------------------------------------------------------------------------
 
 
-def test_what_the_model_was_given_stands_before_what_was_typed() -> None:
-    given_too = "<attachments>\nthe file\n</attachments>\n<userRequest>\nList the files\n</userRequest>\n"
+def test_what_was_attached_stands_behind_what_was_typed_and_the_surroundings_stay_away() -> None:
+    attached = "<attachments>\nthe file\n</attachments>"
+    surroundings = "<context>\nThe date.\n</context>\n<reminderInstructions>\nUse tools.\n</reminderInstructions>"
+    asked = "<userRequest>\nList the files\n</userRequest>"
     rendered = [
-        {"type": 1, "text": given_too},
+        {"type": 1, "text": f"{attached}\n{surroundings}\n{asked}\n"},
         {"type": 0, "imageUrl": {"url": "data:image/png;base64,iVBO"}},
         {"type": 3, "cacheType": "ephemeral"},
     ]
     document = read(session(request({"renderedUserMessage": rendered})))
-    context, image, typed = document.entries[0].blocks
-    assert (context, typed) == (Text("<attachments>\nthe file\n</attachments>"), Text("List the files"))
+    typed, image, file = document.entries[0].blocks
+    assert (typed, file) == (Text("List the files"), Text(attached))
     assert isinstance(image, Media)
     assert (image.mime, image.data) == ("image/png", "iVBO")
     assert document.notes == []
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("List the files", []),
+        ("<context>\nThe date.\n</context>", []),
+        ("<context>\nnever closed", ["<context>\nnever closed"]),
+        ("<context>1</context>kept<context>2</context>", ["kept"]),
+    ],
+)
+def test_only_what_is_not_known_to_be_surroundings_is_kept(told: str, kept: list[str]) -> None:
+    document = read(session(request({"renderedUserMessage": [{"type": 1, "text": told}]})))
+    texts = [block.text for block in document.entries[0].blocks if isinstance(block, Text)]
+    assert texts == ["List the files", *kept]
 
 
 @pytest.mark.parametrize("value", [{"0": 137, "1": 80}, [137, 80], {"$base64": "iVA="}, "iVA="])

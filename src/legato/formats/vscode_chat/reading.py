@@ -8,7 +8,7 @@ nothing of that, what was shown is all there is: words, and that a tool was call
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from legato.formats.blocks import media_from, response, text_blocks
 from legato.formats.content import Content
@@ -29,8 +29,10 @@ _SHOWN_ONLY = frozenset({
     "questionCarousel", "textEditGroup", "treeData", "undoStop", "warning", "workspaceEdit",
 })  # fmt: skip
 """parts of an answer that are about the window, or repeat what a call did"""
-_ASKED = "<userRequest>"
-"""before the typed words in what the model was given"""
+_SURROUNDINGS = (
+    "context", "editorContext", "environment_info", "reminderInstructions", "userRequest", "workspace_info",
+)  # fmt: skip
+"""what the model was given beside attachments: the typed words again, the date, the window, advice on tools"""
 _IMAGE, _TEXT = 0, 1
 """kinds of parts of what the model was given"""
 
@@ -86,17 +88,17 @@ class _Request:
     # --- what was asked -----------------------------------------------------------------------------------------------
 
     def _asked(self) -> list[Block]:
-        """What the model was given beside the typed words, and these."""
+        """The typed words, and what was attached to them."""
         message = as_object(self.request.get("message"))
         typed = as_text(message.get("text")) or as_text(self.request.get("message"))
         given = as_objects(self.kept.get("renderedUserMessage"))
         told = "".join(as_text(part.get("text")) for part in given if part.get("type") == _TEXT)
-        around = told.partition(_ASKED)[0] if _ASKED in told else told.replace(typed, "")
+        attached = _without(told, _SURROUNDINGS).replace(typed, "").strip() if typed else told
         addresses = [
             as_text(as_object(part.get("imageUrl")).get("url")) for part in given if part.get("type") == _IMAGE
         ]
         images = [media_from(address, "image/*") for address in addresses if address]
-        return [*text_blocks(around.strip()), *(images or self._attached(is_told=bool(told))), *text_blocks(typed)]
+        return [*text_blocks(typed), *(images or self._attached(is_told=bool(told))), *text_blocks(attached)]
 
     def _attached(self, *, is_told: bool) -> Iterator[Media]:
         """Images that were attached. Files are in what the model was given, or nowhere."""
@@ -166,6 +168,20 @@ class _Request:
         text = "".join(words).strip()
         if text or blocks:
             self.draft.say(Speaker.AI, [*blocks, *text_blocks(text)], f"{self.place}.response", origin=self.origin)
+
+
+def _without(text: str, names: Iterable[str]) -> str:
+    """`text` without the elements of these names."""
+    for name in names:
+        kept: list[str] = []
+        rest = text
+        while rest:
+            before, _, inside = rest.partition(f"<{name}>")
+            _, closing, after = inside.partition(f"</{name}>")
+            kept.append(before if closing else rest)
+            rest = after if closing else ""
+        text = "".join(kept)
+    return text
 
 
 def _call(call: JsonObject) -> ToolCall:
