@@ -75,12 +75,20 @@ def _settled(
     if not document.entries:
         return list(contents), None
     settled = settle(document, target, **asked)
-    items = keep_own(before, _written(settled), read, settled, has_one_form=True)
+    items = keep_own(before, _written(settled), read, settled, has_one_form=True, is_foreign=_is_malformed)
     kind: Any = import_module("google.genai.types").Content
     return [
         contents[item] if isinstance(item, int) else kind.model_validate_json(msgspec.json.encode(item))
         for item in items
     ], settled
+
+
+def _is_malformed(content: JsonObject) -> bool:
+    """Whether a content holds calls and is not the model's, or results and is; or a result that names no function."""
+    parts = as_objects(content.get("parts"))
+    wrong = "functionResponse" if content.get("role") == "model" else "functionCall"
+    results = [as_object(part["functionResponse"]) for part in parts if part.get("functionResponse")]
+    return any(part.get(wrong) for part in parts) or not all(result.get("name") for result in results)
 
 
 def _written(settled: SettledHistory) -> list[JsonObject]:

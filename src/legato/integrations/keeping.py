@@ -34,29 +34,56 @@ def keep_own(
     settled: SettledHistory,
     *,
     has_one_form: bool = False,
+    is_foreign: Callable[[JsonObject], bool] | None = None,
 ) -> list[int | JsonObject]:
     """The new list: a number is that of a message in `before`, anything else is a message of `written`.
 
     An answer of another provider is written anew, because its form may be one that only the client of that provider
-    reads, unless the framework `has_one_form` for all of them.
+    reads, unless the framework `has_one_form` for all of them. So is any message that `is_foreign`: it holds something
+    in a form that only another provider has. A message that says nothing stays only where there is one form.
     """
-    old, new = [read([message]) for message in before], [read([message]) for message in written]
+    old, new = _read_each(before, read), _read_each(written, read)
     name = _seal if has_one_form else _compared
     sent = {name(thought) for entry in settled.conversation.entries for thought in _thoughts(entry)}
 
-    def may_stay(message: Document) -> bool:
+    def may_stay(number: int) -> bool:
+        if is_foreign is not None and is_foreign(as_object(before[number])):
+            return False
         return all(
-            (has_one_form or _is_own(entry, settled)) and all(name(thought) in sent for thought in _thoughts(entry))
-            for entry in message.entries
+            (has_one_form or _is_own(entry, settled))
+            and all(name(thought) in sent for thought in _thoughts(entry))
+            and all(call.raw is None for call in entry.calls)  # what is no JSON object is refused by some
+            for entry in old[number].entries
         )
 
+    kept = _kept(written, old, new, may_stay)
+    return kept if has_one_form else [item for item in kept if not isinstance(item, int) or _says_something(old[item])]
+
+
+def keep_same(before: Sequence[Json], written: Sequence[JsonObject], read: Read) -> list[int | JsonObject]:
+    """The same for messages that go to nobody yet: whatever says the same stays."""
+    return _kept(written, _read_each(before, read), _read_each(written, read), lambda number: True)
+
+
+def _read_each(messages: Sequence[Json], read: Read) -> list[Document]:
+    return [read([message]) for message in messages]
+
+
+def _kept(
+    written: Sequence[JsonObject], old: list[Document], new: list[Document], may_stay: Callable[[int], bool]
+) -> list[int | JsonObject]:
     kept: list[int | JsonObject] = []
     done = 0
     for first, last, begin, end in _common_runs(list(map(_words, old)), list(map(_words, new))):
-        if all(map(may_stay, old[first:last])):
+        if all(map(may_stay, range(first, last))):
             kept += [*written[done:begin], *range(first, last)]
             done = end
     return [*kept, *written[done:]]
+
+
+def _says_something(message: Document) -> bool:
+    """Whether there is anything in a message, if only something that is not understood."""
+    return bool(message.entries or message.notes or message.system)
 
 
 def _is_own(entry: Entry, settled: SettledHistory) -> bool:
@@ -94,12 +121,13 @@ def _common_runs(old: list[list[bytes]], new: list[list[bytes]]) -> list[tuple[i
 def _ends(messages: list[list[bytes]]) -> dict[int, int]:
     """How many messages there are before each boundary, by the words before it.
 
-    A message without words, which is nothing but thoughts, belongs to the one behind it.
+    A message without words, which is nothing but thoughts, belongs to the one behind it; the last one to that before.
     """
     ends: dict[int, int] = {}
+    words = 0
     for number, words in enumerate(accumulate(map(len, messages), initial=0)):
         ends.setdefault(words, number)
-    return ends
+    return ends | ({words: len(messages)} if words else {})
 
 
 def _matches(old: list[bytes], new: list[bytes]) -> list[tuple[int, int, int]]:

@@ -10,14 +10,17 @@ Out: messages of LangChain that its provider takes. The state of the graph stays
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from legato.formats.document import Document
 from legato.formats.fields import as_object, as_text
 from legato.formats.format import Outgoing
+from legato.formats.langchain.forms import unwrapped
 from legato.formats.langchain.reading import read_messages
 from legato.formats.langchain.write import write_messages
+from legato.integrations.forms import has_foreign_part
 from legato.integrations.keeping import keep_own
 from legato.integrations.naming import find_target
 from legato.integrations.settling import SettledHistory, settle
@@ -119,9 +122,13 @@ def _settled(messages: Sequence[Any], target: Target, **asked: Any) -> tuple[lis
         return list(messages), None
     settled = settle(document, target, **asked)
     written, _ = write_messages(Outgoing(settled.conversation, target=settled.target))
-    items = keep_own(before, written, read_messages, settled)
+    items = keep_own(before, written, read_messages, settled, is_foreign=partial(_is_foreign, target=settled.target))
     new = iter(_loaded([item for item in items if isinstance(item, dict)]))
     return [messages[item] if isinstance(item, int) else next(new) for item in items], settled
+
+
+def _is_foreign(message: JsonObject, *, target: Target) -> bool:
+    return has_foreign_part(unwrapped(message).fields.get("content"), target.dialect)
 
 
 def _dumped(messages: Sequence[Any]) -> list[Json]:

@@ -25,7 +25,7 @@ from legato.formats.document import Document
 from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_id, as_object, as_objects, as_text
 from legato.formats.origins import origin_of
-from legato.integrations.forms import answers, in_form
+from legato.integrations.forms import answers, has_foreign_part, in_form
 from legato.integrations.keeping import keep_own
 from legato.integrations.naming import find_target
 from legato.integrations.settling import SettledHistory, settle
@@ -116,8 +116,20 @@ def _settled(
     if not document.entries:
         return messages, None
     settled = settle(document, target, **asked)
-    items = keep_own(messages, _written(settled), partial(_read, target=target), settled)
+    items = keep_own(messages, _written(settled), partial(_read, target=target), settled, is_foreign=_is_foreign)
     return [messages[item] if isinstance(item, int) else item for item in items], settled
+
+
+def _is_foreign(message: JsonObject) -> bool:
+    """Whether a message has a form that LiteLLM, or some provider behind it, does not take.
+
+    LiteLLM has one form for attachments, which is OpenAI's; calls are an assistant's, and results have a role.
+    """
+    role = message.get("role")
+    is_misplaced = ("tool_call_id" in message) is not (role == "tool") or (
+        bool(message.get("tool_calls")) and role != "assistant"
+    )
+    return is_misplaced or bool(message.get("function_call")) or has_foreign_part(message.get("content"))
 
 
 def _written(settled: SettledHistory) -> list[JsonObject]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from legato.formats.document import Document
-from legato.formats.fields import as_objects
+from legato.formats.fields import as_objects, as_text
 from legato.formats.openai_agents.reading import read_items
 from legato.formats.reading import read
 from legato.integrations.agents_session import StoreSession
@@ -66,6 +67,7 @@ def legato_input_filter(target: str | Target | None = None) -> Callable[[Any], A
         items = _settled(
             _plain(data.model_data.input),
             goal,
+            stores=getattr(settings, "store", None) is not False,
             thinks=_thinks(settings),
             offers_tools=bool(data.agent.tools or data.agent.handoffs or data.agent.mcp_servers),
         )
@@ -97,9 +99,13 @@ def _asked(model: Any) -> Target:
     return find_target(None, provider, name.rpartition("/")[2], is_responses=is_responses)
 
 
-def _settled(items: list[JsonObject], target: Target, **asked: Any) -> list[JsonObject]:
+def _settled(items: list[JsonObject], target: Target, *, stores: bool = True, **asked: Any) -> list[JsonObject]:
     is_items = target.dialect is Dialect.OPENAI_RESPONSES
-    if is_items and not any("provider_data" in item for item in items) and is_accepted(items, target):
+    if (
+        is_items
+        and not any("provider_data" in item for item in items)
+        and is_accepted(items, target, **({} if stores else {"store": False}))
+    ):
         return items
     document = read_items(items)
     if not document.entries:
@@ -110,7 +116,19 @@ def _settled(items: list[JsonObject], target: Target, **asked: Any) -> list[Json
     written = in_form(settled, _FORM)
     if rules := settled.conversation.instructions:
         written.insert(0, {"role": "system", "content": rules})
-    return [items[item] if isinstance(item, int) else item for item in keep_own(items, written, read_items, settled)]
+    kept = keep_own(items, written, read_items, settled, is_foreign=partial(_is_foreign, is_items=is_items))
+    return [items[item] if isinstance(item, int) else item for item in kept]
+
+
+def _is_foreign(item: JsonObject, *, is_items: bool) -> bool:
+    """Whether an item is in no form that the model's API has: calls are items of their own, and no parts of a content.
+
+    Of the calls in the Responses API, the SDK has a form of other APIs for those of functions alone.
+    """
+    kinds = [as_text(part.get("type")) for part in as_objects(item.get("content"))]
+    if not is_items and not (kind := as_text(item.get("type"))).startswith("function_"):
+        kinds.append(kind)
+    return any(kind.endswith(("_call", "_call_output")) for kind in kinds)
 
 
 def _of_this_run(entries: list[Entry], target: Target) -> list[Entry]:

@@ -118,7 +118,7 @@ def _settled(messages: Sequence[Any], target: Target, **asked: Any) -> tuple[lis
     document = replace(read_messages(before), system="")  # the run sends its instructions itself
     if not document.entries:
         return list(messages), None
-    settled = settle(document, target, **asked)
+    settled = settle(document, target, moves_media=False, **asked)
     written, _ = write_messages(Outgoing(settled.conversation, target=settled.target))
     items = keep_own(before, written, read_messages, settled, has_one_form=True)
     last = items[-1]

@@ -37,12 +37,14 @@ from legato.request.conceding import with_less
 from legato.request.family_names import family_name
 from legato.request.request import Request
 from legato.transcript.conversation import Conversation
-from legato.wire.phrases import ANSWER_BRIDGE, CONTINUE, HUMAN_BRIDGE, INSTRUCTION_MARK
+from legato.wire.phrases import ANSWER_BRIDGE, CONTINUE, HUMAN_BRIDGE, INSTRUCTION_MARK, MEDIA_FOLLOWS
 
 _THINKING_OFF = "thinking-off-in-foreign-loop"
 _TAIL = "tail"
-_OWN_WORDS = {HUMAN_BRIDGE: "(Continued.)", ANSWER_BRIDGE: "(Noted.)"}
+_OWN_BRIDGES = {f'"{HUMAN_BRIDGE}"': '"(Continued.)"', f'"{ANSWER_BRIDGE}"': '"(Noted.)"'}
 """what a bridge says in a framework's messages"""
+_OWN_MOVES = {MEDIA_FOLLOWS: "(The media of this result follow in the next message.)"}
+"""what a result says there whose media were moved"""
 _NEXT = (Entry(Speaker.HUMAN, (Text("…"),)),)
 """what a person will say, for as long as a history is rendered that lacks it"""
 
@@ -67,6 +69,7 @@ def settle(
     thinks: bool | None = None,
     offers_tools: bool = True,
     is_whole: bool = True,
+    moves_media: bool = True,
     thinking: ThinkingPolicy | None = None,
     catalogue: Catalogue | None = None,
 ) -> SettledHistory:
@@ -75,6 +78,8 @@ def settle(
     `thinks` says whether the request asks for thoughts; where that is not known, the open tool loop tells: it shows
     thoughts of the model or it does not. Without `offers_tools` the request defines none, and a model that then takes
     no calls is told of them in words. What is not `is_whole` is a history behind which a person will say something.
+    Where the model takes no media in results, they are in a message behind them, unless the framework `moves_media`
+    itself and it is False here.
     Raises `UnknownTarget` for a route that names nobody, and `ImpossibleRequest` where a model that always thinks would
     have to go on with a tool loop that another one began.
     """
@@ -92,7 +97,8 @@ def settle(
     switch = ThinkingSwitch.DEFAULT if is_on is None else ThinkingSwitch.ON if is_on else ThinkingSwitch.OFF
     request, _ = with_less(Options(thinking=switch), make)
     decisions = tuple(request.report.decisions)
-    parsed = parse(_with_words_of_their_own(request.json()), told)
+    own_words = {**_OWN_BRIDGES, **(_OWN_MOVES if moves_media else {})}
+    parsed = parse(_reworded(request.json(), own_words), told)
     if not is_whole:
         del parsed.entries[-1]
     elif any(one.reason == _TAIL for one in decisions) and parsed.entries[-1].speaker is not Speaker.HUMAN:
@@ -102,10 +108,10 @@ def settle(
     return SettledHistory(parsed.into_conversation(), goal, decisions)
 
 
-def _with_words_of_their_own(body: bytes) -> bytes:
-    """A request whose bridges are not taken out again when it is read: a framework has to send them."""
-    for bridge in (HUMAN_BRIDGE, ANSWER_BRIDGE):
-        body = body.replace(f'"{bridge}"'.encode(), f'"{_OWN_WORDS[bridge]}"'.encode())
+def _reworded(body: bytes, words: dict[str, str]) -> bytes:
+    """A request in which what was put in or moved is not recognised when it is read: a framework has to send it so."""
+    for ours, theirs in words.items():
+        body = body.replace(ours.encode(), theirs.encode())
     return body
 
 
