@@ -46,10 +46,24 @@ _PROVIDERS = {
     "amazon-bedrock": "bedrock",
     "aws-bedrock": "bedrock",
     "bedrock-converse-stream": "bedrock",
+    "amazon_bedrock": "bedrock",
+    "bedrock_converse": "bedrock",
+    "google_vertexai": "vertex",
+    "vertex_ai": "vertex",
+    "cohere_chat": "cohere",
+    "fireworks_ai": "fireworks",
+    "hosted_vllm": "vllm",
+    "lm_studio": "lmstudio",
+    "nvidia_nim": "nvidia",
+    "ollama_chat": "ollama",
+    "together_ai": "together",
     "groq": "groq",
     "xai": "xai",
     "ollama": "ollama",
 }
+
+_FOR_CLAUDE = {"vertex": "vertex-anthropic"}
+"""platforms that take Claude's own messages, beside other models with messages of another form"""
 
 _MODELS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"claude"), "anthropic"),
@@ -76,10 +90,11 @@ def home_of(usual: str, model: str) -> str:
     return usual if not known or usual.startswith(known) else known
 
 
-def provider_named(name: str) -> str:
-    """The catalogue's name for what a file calls a provider or an interface; empty if there is none."""
+def provider_named(name: str, model: str = "") -> str:
+    """The catalogue's name for what a file calls a provider or an interface of `model`; empty if there is none."""
     lower = name.lower()
-    return _PROVIDERS.get(lower) or (lower if lower in default_catalogue().providers else "")
+    known = _PROVIDERS.get(lower) or (lower if lower in default_catalogue().providers else "")
+    return _FOR_CLAUDE.get(known, known) if provider_of_model(model) == "anthropic" else known
 
 
 @lru_cache(maxsize=_MOST_MODELS)

@@ -41,6 +41,8 @@ def in_form(settled: SettledHistory, form: str) -> list[JsonObject]:
     talk, target = settled.conversation, goal
     if goal.dialect is not own.dialect:
         talk, target = _without_free_text(talk), _speaking_for(own, goal)
+    # Where a cache begins is for the framework to say, which sends the messages.
+    target = replace(target, capabilities=replace(target.capabilities, cache_marks=False))
     body = render(talk, target, options=Options()).copy()
     return list(body[dialect_parts(target.dialect).messages_field])
 

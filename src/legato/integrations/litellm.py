@@ -18,6 +18,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from msgspec.structs import replace
+
 from legato.errors import UnknownTarget
 from legato.formats.chat.messages import ChatReader
 from legato.formats.chat.sealed import write_thinking_blocks
@@ -25,16 +27,18 @@ from legato.formats.document import Document
 from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_id, as_object, as_objects, as_text
 from legato.formats.origins import origin_of
-from legato.integrations.forms import answers, has_foreign_part, in_form
+from legato.formats.wire.reading import read_body
+from legato.integrations.forms import answers, has_foreign_part, in_form, is_accepted
 from legato.integrations.keeping import keep_own
 from legato.integrations.naming import find_target
 from legato.integrations.settling import SettledHistory, settle
-from legato.model import Dialect, Json, JsonObject, Origin, Target, Thinking, ToolCall, ingest_sent
+from legato.model import Dialect, Json, JsonObject, Origin, Speaker, Target, Thinking, ToolCall, ingest_sent
 from legato.transcript.conversation import Conversation
 
 __all__ = ["legato_handler", "read_litellm_messages", "settle_litellm_messages", "write_litellm_messages"]
 
 _FORM = "openai/gpt-4.1"
+_CLAUDES_FORM = "anthropic/claude-sonnet-4-5"
 _SIGNED = (Dialect.ANTHROPIC, Dialect.BEDROCK)
 
 
@@ -69,18 +73,30 @@ def legato_handler() -> Any:
         async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
             if not isinstance(kwargs.get("messages"), list):
                 return None
-            return _settled_arguments(kwargs)
+            kind = str(getattr(call_type, "value", call_type or "acompletion"))
+            return _settled_arguments(kwargs, kind) if kind in _KINDS else None
 
     return LegatoHandler()
 
 
-def _settled_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+_CLAUDES_OWN = frozenset({"anthropic_messages", "aanthropic_messages"})
+_KINDS = _CLAUDES_OWN | {"completion", "acompletion"}
+"""what a program or a client of the proxy asks for with messages: completions, or messages in Claude's own form"""
+
+
+def _settled_arguments(arguments: dict[str, Any], kind: str) -> dict[str, Any] | None:
+    """What goes on in place of `arguments`; None where they stay.
+
+    Messages in Claude's form are for Claude alone. LiteLLM asks others for a completion with them, and asks again here.
+    """
     provider, model = as_text(arguments.get("custom_llm_provider")), as_text(arguments.get("model"))
     try:
         target = _asked(f"{provider}/{model}" if provider and not model.startswith(f"{provider}/") else model)
     except UnknownTarget:
-        return arguments
-    messages, settled = _settled(
+        return None
+    if kind in _CLAUDES_OWN and target.dialect is not Dialect.ANTHROPIC:
+        return None
+    messages, settled = (_settled_as_claudes if kind in _CLAUDES_OWN else _settled)(
         _plain(arguments["messages"]),
         target,
         thinks=_thinks(arguments),
@@ -117,6 +133,18 @@ def _settled(
         return messages, None
     settled = settle(document, target, **asked)
     items = keep_own(messages, _written(settled), partial(_read, target=target), settled, is_foreign=_is_foreign)
+    return [messages[item] if isinstance(item, int) else item for item in items], settled
+
+
+def _settled_as_claudes(
+    messages: list[JsonObject], target: Target, **asked: Any
+) -> tuple[list[JsonObject], SettledHistory | None]:
+    """The same for messages in Claude's own form, which are all answered by this model, as far as they show."""
+    if is_accepted(messages, target):
+        return messages, None
+    read = partial(_read_as_claudes, target=target)
+    settled = settle(read(messages), target, **asked)
+    items = keep_own(messages, in_form(settled, _CLAUDES_FORM), read, settled, has_one_form=True)
     return [messages[item] if isinstance(item, int) else item for item in items], settled
 
 
@@ -162,14 +190,30 @@ def _read(messages: Sequence[Json], target: Target | None) -> Document:
     return draft.finish(digest="")
 
 
+def _read_as_claudes(messages: Sequence[Json], target: Target) -> Document:
+    draft = DocumentDraft("anthropic")
+    read_body({"messages": list(messages)}, draft)
+    own = target.origin()
+    draft.entries = [replace(entry, origin=own) if entry.speaker is Speaker.AI else entry for entry in draft.entries]
+    return draft.finish(digest="")
+
+
 def _origin(message: JsonObject, target: Target | None) -> Origin | None:
     """Whose an answer is, as far as it shows; one that holds nothing of a provider's own is as good as anyone's."""
     provider = _signer(message)
     if target is None:
         return origin_of(provider, "") if provider else None
     is_bare = not provider and not message.get("reasoning_content") and not message.get("provider_specific_fields")
-    is_own = provider == target.provider or (not provider and target.capabilities.reasoning_field)
+    is_own = _is_home(target, provider) if provider else target.capabilities.reasoning_field
     return target.origin() if is_bare or is_own else origin_of(provider, "") if provider else None
+
+
+def _is_home(target: Target, provider: str) -> bool:
+    """Whether what models of `provider` sign is read where the messages go, be it on another platform."""
+    return target.provider in (provider, *_PLATFORMS.get(provider, ()))
+
+
+_PLATFORMS = {"anthropic": ("vertex-anthropic", "bedrock-anthropic"), "gemini": ("vertex",)}
 
 
 def _signer(message: JsonObject) -> str:

@@ -11,8 +11,8 @@ from legato.formats.origins import provider_named, provider_of_model
 from legato.model import Target
 from legato.request import resolve
 
-_RESPONSES = {"openai": "openai-responses"}
-"""providers whose other API has a name of its own"""
+_RESPONSES = {"openai": "openai-responses", "azure": "azure-responses"}
+"""providers whose Responses API has a name of its own"""
 
 
 def find_target(chosen: str | Target | None, provider: str, model: str, *, is_responses: bool = False) -> Target:
@@ -22,7 +22,7 @@ def find_target(chosen: str | Target | None, provider: str, model: str, *, is_re
     """
     if chosen is not None:
         return resolve(chosen)
-    known = provider_named(provider) or provider_of_model(model)
+    known = provider_named(provider, model) or provider_of_model(model)
     if not known or not model:
         raise UnknownTarget(
             f"it cannot be told which provider answers: {provider!r} and {model!r} name none that is known; "

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -81,25 +81,48 @@ def test_thoughts_come_home_through_pydantic_ai(pydantic: Framework, family: str
 # --- hooks ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_hook_of_litellm_closes_calls_and_leaves_alone_what_it_does_not_know(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """What the hook of LiteLLM, which is not installed here, makes of the arguments of a request of some kind."""
     monkeypatch.setitem(sys.modules, "litellm", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "litellm.integrations", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "litellm.integrations.custom_logger", SimpleNamespace(CustomLogger=object))
     handler = legato_handler()
 
-    def asked(**arguments: Any) -> Any:
-        return anyio.run(handler.async_pre_call_deployment_hook, arguments, None)
+    def ask(kind: str = "acompletion", **arguments: Any) -> Any:
+        return anyio.run(handler.async_pre_call_deployment_hook, arguments, SimpleNamespace(value=kind))
 
+    return ask
+
+
+def test_the_hook_of_litellm_closes_calls_and_leaves_alone_what_it_does_not_know(asked: Callable[..., Any]) -> None:
     told = asked(model=CLAUDE, messages=OPEN_CALL, tools=[{}], thinking={"type": "enabled", "budget_tokens": 2048})
     assert [message["role"] for message in told["messages"]] == ["user", "assistant", "tool", "user"]
     assert told["messages"][2]["tool_call_id"] == told["messages"][1]["tool_calls"][0]["id"]
     loop = [*OPEN_CALL[:2], {"role": "tool", "tool_call_id": "call_1", "content": "done"}]
     told = asked(model=CLAUDE, messages=loop, tools=[{}], thinking={"type": "enabled", "budget_tokens": 2048})
     assert "thinking" not in told  # another model began this loop of tools
-    assert asked(model="my-own/model", messages=OPEN_CALL)["messages"] is OPEN_CALL
+    assert asked(model="my-own/model", messages=OPEN_CALL) is None
     assert asked(model=CLAUDE, input="an embedding") is None
+    assert asked("amoderation", model=CLAUDE, messages=OPEN_CALL) is None
+
+
+def test_the_hook_of_litellm_leaves_messages_in_claude_s_form_in_it(asked: Callable[..., Any]) -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}
+    person = {"role": "user", "content": "read it"}
+    messages = [person, {"role": "assistant", "content": [thought, call]}, {"role": "user", "content": "never mind"}]
+    thinks = {"type": "enabled", "budget_tokens": 2048}
+    told = asked("anthropic_messages", model=CLAUDE, messages=messages, tools=[{}], thinking=thinks)
+    result, words = told["messages"][2]["content"]
+    assert told["messages"][:2] == messages[:2]
+    assert (result["type"], result["tool_use_id"]) == ("tool_result", "toolu_1")
+    assert words == {"type": "text", "text": "never mind"}
+    done = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "notes"}]}
+    whole = [*messages[:2], done]
+    assert asked("anthropic_messages", model=CLAUDE, messages=whole, tools=[{}])["messages"] == whole
+    # LiteLLM makes a completion of them for others, for which the hook is asked again.
+    assert asked("anthropic_messages", model="mistral/mistral-large-latest", messages=messages, tools=[{}]) is None
 
 
 class Request:
@@ -188,6 +211,11 @@ def test_the_callback_of_adk_changes_the_contents_of_the_request() -> None:
         ("mistralai", "mistral-large-latest", "mistral/mistral-large-latest"),
         ("", "claude-haiku-4-5", "anthropic/claude-haiku-4-5"),
         ("openai", "gpt-4o", "openai/gpt-4o"),
+        ("vertex_ai", "claude-sonnet-4-5", "vertex-anthropic/claude-sonnet-4-5"),
+        ("google-vertex", "claude-sonnet-4-5", "vertex-anthropic/claude-sonnet-4-5"),
+        ("google_vertexai", "gemini-2.5-pro", "vertex/gemini-2.5-pro"),
+        ("bedrock_converse", "us.anthropic.claude-sonnet-4-5", "bedrock/us.anthropic.claude-sonnet-4-5"),
+        ("fireworks_ai", "accounts/fireworks/models/kimi-k2", "fireworks/accounts/fireworks/models/kimi-k2"),
     ],
 )
 def test_a_framework_s_words_for_a_model_name_a_route(provider: str, model: str, route: str) -> None:

@@ -165,7 +165,7 @@ class _Reader:
     def answer(self, data: JsonObject, place: str) -> None:
         info = as_object(data.get("response_metadata"))
         model = first_text(info, "model_name", "model")
-        provider = provider_named(first_text(info, "model_provider")) or provider_of_model(model)
+        provider = provider_named(first_text(info, "model_provider"), model) or provider_of_model(model)
         content: Json = data.get("content")
         items: list[Json] = [content] if isinstance(content, str | dict) else as_list(content)
         if provider == "openai" and (info.get("object") == "response" or any(map(_is_item, map(as_object, items)))):

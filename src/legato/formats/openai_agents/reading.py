@@ -98,7 +98,7 @@ def _as_made(entry: Entry, items: list[JsonObject]) -> Entry:
     model = next((model for data in told if (model := as_text(data.get("model")))), "")
     if entry.speaker is not Speaker.AI or not model:
         return entry
-    provider = provider_named(model.partition("/")[0]) or provider_of_model(model)
+    provider = provider_named(model.partition("/")[0], model) or provider_of_model(model)
     origin = origin_of(provider, model.rpartition("/")[2])
     sealed = [thought for data in told for thought in read_thinking_blocks(data.get("thinking_blocks"))]
     said = [_unsealed(block) for block in entry.blocks if not (sealed and isinstance(block, Thinking))]

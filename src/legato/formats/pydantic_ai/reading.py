@@ -253,7 +253,7 @@ def _authority(part: JsonObject) -> Authority:
 
 def _provider(message: JsonObject, parts: list[JsonObject]) -> str:
     """Who answered. Both APIs of OpenAI have one name; ids, and the name the model was asked by, tell them apart."""
-    provider = provider_named(first_text(message, "provider_name"))
+    provider = provider_named(first_text(message, "provider_name"), first_text(message, "model_name"))
     if provider != "openai":
         return provider
     is_item = as_text(message.get("provider_response_id")).startswith("resp_") or any(
