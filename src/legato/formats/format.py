@@ -50,7 +50,7 @@ class Outgoing:
 
     `model` names the model, or the whole route, that a request is for. With `compacted`, what the file's own agent had
     summarised stays out of it, and the summary is there instead. `target` is the model that messages go to at once,
-    whose ids and names they then have.
+    whose ids and names they then have. Without one, `keeps_ids` says that calls keep the ids and names that they have.
     """
 
     def __init__(
@@ -61,10 +61,12 @@ class Outgoing:
         setting: Setting = _NO_MACHINE,
         compacted: bool = False,
         target: Target | None = None,
+        keeps_ids: bool = False,
     ) -> None:
         self.source = source
         self.model = model
         self.target = target
+        self.keeps_ids = keeps_ids and target is None
         self.compacted = compacted
         self._setting = setting
 

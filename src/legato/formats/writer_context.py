@@ -10,11 +10,11 @@ from typing import NamedTuple
 from legato.formats.document import FileNote
 from legato.formats.format import Outgoing, WrittenSession
 from legato.formats.ids import is_classic_uuid, name_from
-from legato.model import IdScheme, Media, NameRule, Origin, Text, ToolSpec, qualified
+from legato.model import CallId, IdScheme, Media, NameRule, Origin, Text, ToolSpec, qualified
 from legato.model.codec import encode_record
 from legato.model.hashing import digest
 from legato.transcript.units import Said, Unit
-from legato.wire.ids import IdTable
+from legato.wire.ids import IdTable, Numbered
 from legato.wire.names import NameTable
 
 
@@ -31,8 +31,9 @@ class WriterContext:
         if out.target is not None:
             scheme, rule = out.target.capabilities.id_scheme, out.target.capabilities.name_rule
         self.names = NameTable(rule)
-        self.ids = IdTable(scheme, self.names)
-        self.ids.extend(out.talk.ledger.in_order)
+        table = IdTable(scheme, self.names)
+        table.extend(out.talk.ledger.in_order)
+        self.ids: dict[CallId, str] = table | _free_ids(out.talk.ledger.in_order) if out.keeps_ids else table
         self._out = out
         self._lost: Counter[str] = Counter()
         self._seed = digest(b"\n".join(encode_record(record) for record in out.talk.log))
@@ -76,6 +77,8 @@ class WriterContext:
 
     def tool(self, name: str, namespace: str = "") -> str:
         """A tool's name as the file's program takes it, with its namespace where it has one."""
+        if self._out.keeps_ids and not namespace:
+            return name
         wire = self.names.project(name, namespace)
         if wire != name:  # told once, however many calls and results there are
             self._lost.setdefault(f"the name of the tool {qualified(name, namespace)!r}, which became {wire!r}", 1)
@@ -97,6 +100,12 @@ class WriterContext:
     def losses(self) -> list[FileNote]:
         """What was lost, each once with how often."""
         return [FileNote("", what if count == 1 else f"{what} ({count} times)") for what, count in self._lost.items()]
+
+
+def _free_ids(calls: Sequence[Numbered]) -> dict[CallId, str]:
+    """The ids that calls came with, where no two have the same."""
+    uses = Counter(call.wire_id for call in calls)
+    return {call.id: call.wire_id for call in calls if call.wire_id and uses[call.wire_id] == 1}
 
 
 def tools_told(tools: Sequence[ToolSpec]) -> str:

@@ -12,19 +12,24 @@ compared: they are sealed, a message keeps its own, and stays only if every one 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 import msgspec
+from msgspec import structs
 
-from legato.formats.document import Document
-from legato.formats.fields import as_object
+from legato.formats.document import Document, Original
+from legato.formats.fields import as_list, as_object
 from legato.integrations.settling import SettledHistory
 from legato.model import Block, Entry, Json, JsonObject, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.transcript.conversation import Conversation
 
 Read: TypeAlias = Callable[[Sequence[Json]], Document]
 """a framework's reader"""
+Write: TypeAlias = Callable[[Document | Conversation], list[JsonObject]]
+"""a framework's writer"""
 
 
 def keep_own(
@@ -60,9 +65,41 @@ def keep_own(
     return kept if has_one_form else [item for item in kept if not isinstance(item, int) or _says_something(old[item])]
 
 
-def keep_same(before: Sequence[Json], written: Sequence[JsonObject], read: Read) -> list[int | JsonObject]:
-    """The same for messages that go to nobody yet: whatever says the same stays."""
-    return _kept(written, _read_each(before, read), _read_each(written, read), lambda number: True)
+def keep_same(source: Document | Conversation, write: Write, read: Read, before: Sequence[Json]) -> list[JsonObject]:
+    """What is written of `source`, which goes to nobody yet: of the messages in `before`, whatever says the same stays.
+
+    A document that holds the messages that it was read from needs no others.
+    """
+    own = before or (as_list(source.original.value) if isinstance(source, Document) and source.original else [])
+    if not own:
+        return write(source)
+    talk = source.conversation() if isinstance(source, Document) else source
+    written = write(talk)
+    document = read(own)
+    if document.system and talk.instructions == document.conversation().instructions:
+        alone = replace(document, system="").conversation()  # the rest is a field of the messages already
+        written[:1] = write(alone)[:1] if alone.instructions else []
+    old, new = ([_without_blanks(message) for message in _read_each(held, read)] for held in (own, written))
+    kept = _kept(written, old, new, lambda number: True)
+    return [as_object(own[item]) if isinstance(item, int) else item for item in kept]
+
+
+def _without_blanks(message: Document) -> Document:
+    """A message without texts of nothing but space, which nobody is sent."""
+    entries = [
+        structs.replace(entry, blocks=tuple(block for block in entry.blocks if not _is_blank(block)))
+        for entry in message.entries
+    ]
+    return replace(message, entries=entries)
+
+
+def _is_blank(block: Block) -> bool:
+    return isinstance(block, Text) and not block.text.strip()
+
+
+def with_own(document: Document, messages: list[Json]) -> Document:
+    """A document that holds the messages that it was read from."""
+    return replace(document, original=Original(value=messages))
 
 
 def _read_each(messages: Sequence[Json], read: Read) -> list[Document]:

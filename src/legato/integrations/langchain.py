@@ -21,7 +21,7 @@ from legato.formats.langchain.forms import unwrapped
 from legato.formats.langchain.reading import read_messages
 from legato.formats.langchain.write import write_messages
 from legato.integrations.forms import has_foreign_part
-from legato.integrations.keeping import keep_own
+from legato.integrations.keeping import keep_own, keep_same, with_own
 from legato.integrations.naming import find_target
 from legato.integrations.settling import SettledHistory, settle
 from legato.model import Json, JsonObject, Target, ingest
@@ -38,13 +38,31 @@ __all__ = [
 
 def read_langchain_messages(messages: Sequence[Any]) -> Document:
     """The conversation in messages of LangChain, as objects or in any of their dumps; `notes` tell what was left."""
-    return read_messages(_dumped(messages))
+    before = _dumped(messages)
+    return with_own(read_messages(before), before)
 
 
-def write_langchain_messages(source: Document | Conversation, target: str | Target | None = None) -> list[Any]:
-    """A conversation as messages of LangChain; with a `target`, with the ids and names that its provider takes."""
-    goal = None if target is None else find_target(target, "", "")
-    return _loaded(write_messages(Outgoing(source, target=goal))[0])
+def write_langchain_messages(
+    source: Document | Conversation, target: str | Target | None = None, *, before: Sequence[Any] = ()
+) -> list[Any]:
+    """A conversation as messages of LangChain; with a `target`, with the ids and names that its provider takes.
+
+    Without one, messages that were read and still say the same are written as they were, with all that is beside their
+    content. A document holds them; a conversation that went on is given those `before`.
+    """
+    if target is not None:
+        return _loaded(write_messages(Outgoing(source, target=find_target(target, "", "")))[0])
+    return _loaded(list(map(_as_dict, keep_same(source, _written, read_messages, _dumped(before)))))
+
+
+def _written(source: Document | Conversation) -> list[JsonObject]:
+    return write_messages(Outgoing(source, keeps_ids=True))[0]
+
+
+def _as_dict(message: JsonObject) -> JsonObject:
+    """A message in the form of `messages_to_dict`, whichever of LangChain's forms it is in."""
+    kind, fields = unwrapped(message)
+    return {"type": kind, "data": {**fields, "type": kind}}
 
 
 def settle_langchain_messages(messages: Sequence[Any], target: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from legato.formats.fields import as_object, as_objects
 from legato.formats.format import Outgoing
 from legato.formats.pydantic_ai.reading import read_messages
 from legato.formats.pydantic_ai.write import write_messages
-from legato.integrations.keeping import keep_own
+from legato.integrations.keeping import keep_own, keep_same, with_own
 from legato.integrations.naming import find_target
 from legato.integrations.settling import SettledHistory, settle
 from legato.model import Json, JsonObject, Target
@@ -39,13 +39,25 @@ _OF_THE_RUN = ("instructions", "run_id", "conversation_id", "timestamp", "metada
 
 def read_model_messages(messages: Sequence[Any]) -> Document:
     """The conversation in a history of `ModelMessage`; its `notes` tell what was not understood."""
-    return read_messages(_dumped(messages))
+    before = _dumped(messages)
+    return with_own(read_messages(before), before)
 
 
-def write_model_messages(source: Document | Conversation, target: str | Target | None = None) -> list[Any]:
-    """A conversation as `ModelMessage`; with a `target`, with the ids and names that its provider takes."""
-    goal = None if target is None else find_target(target, "", "")
-    return _loaded(write_messages(Outgoing(source, target=goal))[0])
+def write_model_messages(
+    source: Document | Conversation, target: str | Target | None = None, *, before: Sequence[Any] = ()
+) -> list[Any]:
+    """A conversation as `ModelMessage`; with a `target`, with the ids and names that its provider takes.
+
+    Without one, nothing of a history that was read is lost: messages that still say the same are written as they were,
+    with their times, usage and ids. A document holds them; a conversation that went on is given those `before`.
+    """
+    if target is not None:
+        return _loaded(write_messages(Outgoing(source, target=find_target(target, "", "")))[0])
+    return _loaded(keep_same(source, _written, read_messages, _dumped(before)))
+
+
+def _written(source: Document | Conversation) -> list[JsonObject]:
+    return write_messages(Outgoing(source, keeps_ids=True))[0]
 
 
 def settle_model_messages(messages: Sequence[Any], target: Any) -> list[Any]:
