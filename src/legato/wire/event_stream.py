@@ -21,15 +21,18 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
-import zlib
+from functools import lru_cache
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
 from legato.errors import BadAnswer
 from legato.wire.bounds import Bounds, beyond
 
-_PRELUDE = struct.Struct(">II")
+_LENGTHS = struct.Struct(">II")
+_PRELUDE = struct.Struct(">III")
+"""the lengths and their checksum"""
 _CHECKSUM = struct.Struct(">I")
 _SMALLEST = 16
 """bytes of a frame without headers and payload"""
@@ -47,33 +50,49 @@ class FrameParser:
     def __init__(self, longest: int = Bounds().event) -> None:
         self.longest = longest
         self._held = bytearray()
+        """the beginning of a frame whose end has not arrived"""
+        self._needed = 0
+        """bytes of it that have to be there before it is worth a look"""
 
     def feed(self, data: bytes) -> list[bytes]:
         """The events that `data` completes, each an object whose one member is the event's name."""
-        self._held += data
+        if self._held:
+            self._held += data
+            if len(self._held) < self._needed:
+                return []
+            data = bytes(self._held)
+            self._held.clear()
         events: list[bytes] = []
-        while (length := self._length()) is not None:
-            events.append(_read_frame(bytes(self._held[:length])))
-            del self._held[:length]
+        at, end = 0, len(data)
+        self._needed = _SMALLEST
+        while end - at >= _SMALLEST:
+            length, headers, checksum = _PRELUDE.unpack_from(data, at)
+            stop, headers_end = at + length - _CHECKSUM.size, at + _HEADERS + headers
+            if (
+                headers_end <= stop <= end - _CHECKSUM.size
+                and length <= self.longest
+                and _CHECKSUM.unpack_from(data, stop)[0] == crc32(data[at:stop])  # so the lengths are right, too
+            ):
+                opening, message = _read_about(data[at + _HEADERS : headers_end])
+                events.append(opening + (data[headers_end:stop] or message) + b"}")
+                at = stop + _CHECKSUM.size
+                continue
+            if checksum != crc32(data[at : at + _LENGTHS.size]):
+                raise _damaged("the lengths of an event do not match their checksum")
+            if length < _SMALLEST + headers:
+                raise _damaged("the headers of an event are longer than the event")
+            if length > self.longest:
+                raise beyond(f"an event of the stream has {length} bytes", bound="event", limit=self.longest)
+            if length <= end - at:
+                raise _damaged("an event does not match its checksum")
+            self._needed = length
+            break
+        self._held += data[at:]
         return events
 
     def close(self) -> list[bytes]:
         """Nothing: what has not arrived whole is no event."""
         return []
-
-    def _length(self) -> int | None:
-        """The length of the first frame; None as long as it has not arrived."""
-        held = self._held
-        if len(held) < _SMALLEST:
-            return None
-        length, headers = _PRELUDE.unpack_from(held)
-        if _CHECKSUM.unpack_from(held, _PRELUDE.size)[0] != zlib.crc32(held[: _PRELUDE.size]):
-            raise _damaged("the lengths of an event do not match their checksum")
-        if length < _SMALLEST + headers:
-            raise _damaged("the headers of an event are longer than the event")
-        if length > self.longest:
-            raise beyond(f"an event of the stream has {length} bytes", bound="event", limit=self.longest)
-        return length if len(held) >= length else None
 
 
 class ChunkParser(FrameParser):
@@ -100,18 +119,25 @@ def write_chunk(event: bytes) -> bytes:
     return write_frame("chunk", msgspec.json.encode({"bytes": base64.b64encode(event).decode()}))
 
 
-def _read_frame(frame: bytes) -> bytes:
-    """The event in `frame`, which holds all of its bytes, as JSON."""
-    if _CHECKSUM.unpack_from(frame, len(frame) - _CHECKSUM.size)[0] != zlib.crc32(frame[: -_CHECKSUM.size]):
-        raise _damaged("an event does not match its checksum")
-    end = _HEADERS + _PRELUDE.unpack_from(frame)[1]
+def _read_about(data: bytes) -> tuple[bytes, bytes]:
+    """What headers say, as JSON: an object up to the value of the event's name, and that value if it has no payload."""
     try:
-        headers = _read_headers(frame[_HEADERS:end])
+        return _known_about(data) if len(data) <= _SHORT else _encode_about(data)
     except (IndexError, struct.error, UnicodeDecodeError):
         raise _damaged("the headers of an event cannot be read") from None
+
+
+def _encode_about(data: bytes) -> tuple[bytes, bytes]:
+    headers = _read_headers(data)
     name = next((headers[kind] for kind in _NAMES if kind in headers), "")
-    payload = frame[end : -_CHECKSUM.size] or msgspec.json.encode({"message": headers.get(":error-message", "")})
-    return b"".join((b"{", msgspec.json.encode(name), b":", payload, b"}"))
+    message = {"message": headers.get(":error-message", "")}
+    return b"{" + msgspec.json.encode(name) + b":", msgspec.json.encode(message)
+
+
+_known_about = lru_cache(maxsize=64)(_encode_about)
+"""the same, remembered: a stream has a few kinds of events, and those of one kind have the same headers"""
+_SHORT = 256
+"""bytes of headers that are remembered: our choice"""
 
 
 def _read_headers(data: bytes) -> dict[str, str]:
@@ -141,9 +167,9 @@ def write_frame(name: str, payload: bytes, *, is_error: bool = False) -> bytes:
         _write_header(key, value)
         for key, value in ((header, name), (":content-type", "application/json"), (":message-type", kind))
     )
-    prelude = _PRELUDE.pack(_SMALLEST + len(headers) + len(payload), len(headers))
-    frame = b"".join((prelude, _CHECKSUM.pack(zlib.crc32(prelude)), headers, payload))
-    return frame + _CHECKSUM.pack(zlib.crc32(frame))
+    lengths = _LENGTHS.pack(_SMALLEST + len(headers) + len(payload), len(headers))
+    frame = b"".join((lengths, _CHECKSUM.pack(crc32(lengths)), headers, payload))
+    return frame + _CHECKSUM.pack(crc32(frame))
 
 
 def _write_header(name: str, value: str) -> bytes:
