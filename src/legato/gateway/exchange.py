@@ -111,17 +111,16 @@ class Relay:
         """The bytes of a streamed answer. Raises what made it fail, or `ConnectionCut` once bytes were given out."""
         speaker = self._speaker
         try:
-            async with aclosing(self._deltas()) as deltas:
-                async for delta in deltas:
-                    for piece in speaker.feed(delta):
-                        yield piece
+            async with aclosing(self._news()) as news:
+                async for deltas in news:
+                    if told := [piece for delta in deltas for piece in speaker.feed(delta)]:
+                        yield b"".join(told)
             if self._answer is not None:
                 last = speaker.finish(self._answer)
                 await self._keep(
                     self._answer
                 )  # before the client has it all: OpenAI's hangs up when it reads the last event
-                for piece in last:
-                    yield piece
+                yield b"".join(last)
             if speaker.is_cut:
                 raise ConnectionCut("the answer broke off, and so must the stream")
         except LegatoError as error:
@@ -152,8 +151,8 @@ class Relay:
             self._release()
 
     async def _whole_answer(self) -> Answer:
-        async with aclosing(self._deltas()) as deltas:
-            async for _ in deltas:
+        async with aclosing(self._news()) as news:
+            async for _ in news:
                 pass
         if self._answer is None:
             raise AssertionError("the deltas of an answer end with it, or raise")
@@ -183,8 +182,8 @@ class Relay:
 
     # --- attempts -----------------------------------------------------------------------------------------------------
 
-    async def _deltas(self) -> AsyncGenerator[Delta]:
-        """The deltas of the answer, whoever gives it in the end."""
+    async def _news(self) -> AsyncGenerator[list[Delta]]:
+        """The deltas of the answer, those that came together in one list; whoever gives it in the end."""
         route, attempt = self._route(), 1
         request = self._request(route)
         while True:
@@ -193,9 +192,9 @@ class Relay:
                 self._stream, size = await self._open(request, route)
                 async with self._stream as stream:
                     self.done.sent_tokens = self._estimator.of_size(route.name, size)
-                    async for delta in stream:
+                    while news := await stream.news():
                         self._speaker.served = stream.served
-                        yield delta
+                        yield news
                 self._succeed(stream.answer, route, size)
                 return
             except (GeneratorExit, anyio.get_cancelled_exc_class()):

@@ -13,6 +13,7 @@ connect to and nothing to wait for in a pool, so the other timeouts never run ou
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import threading
 import weakref
@@ -28,6 +29,7 @@ from legato.gateway.refusals import refusal, too_large
 from legato.gateway.surfaces import door_or_any
 from legato.portal import SHARED, Running
 from legato.serving.contract import CLOSING, LARGEST_BODY, ConnectionCut, give_back
+from legato.transport.alarm import Alarm
 from legato.transport.contract import Ask, WireResponse
 
 if TYPE_CHECKING:
@@ -159,8 +161,8 @@ class _Answer:
         self._response = response
         self._library = library
         self._patience = patience
-        self._waiting: anyio.CancelScope | None = None
-        self._is_closed = self._is_released = False
+        self._alarm = Alarm()
+        self._is_awaited = self._is_closed = self._is_released = False
 
     @classmethod
     async def begin(cls, responder: Responder, request: httpx2.Request, body: bytes, library: HttpLibrary) -> _Answer:
@@ -183,8 +185,10 @@ class _Answer:
         if self._is_closed:
             raise _given_up(self._library)  # an end in order would be taken for a whole answer
         piece: bytes | None = None
+        due = math.inf if self._patience is None else self._alarm.now() + self._patience
+        self._is_awaited = True
         try:
-            with anyio.move_on_after(self._patience) as self._waiting:
+            with self._alarm.at(due):
                 piece = await anext(self._response.chunks)
         except StopAsyncIteration:
             raise
@@ -195,7 +199,7 @@ class _Answer:
             await self._release()
             raise
         finally:
-            self._waiting = None
+            self._is_awaited = False
         if piece is None:
             await self._release()
             raise _given_up(self._library) if self._is_closed else _too_slow(self._library, self._patience)
@@ -204,8 +208,8 @@ class _Answer:
     async def aclose(self) -> None:
         """Stop whoever works on it, and whoever waits for the next piece; twice does no harm."""
         self._is_closed = True
-        if self._waiting is not None:
-            self._waiting.cancel()  # who waits there gives it back
+        if self._is_awaited:
+            self._alarm.ring()  # who waits there gives it back
         else:
             await self._release()
 
@@ -213,6 +217,7 @@ class _Answer:
         if self._is_released:
             return
         self._is_released = True
+        self._alarm.close()
         await give_back(self._response)
 
 

@@ -154,8 +154,8 @@ class Forwarding:
             response, wire, sent_at = await self._sent(wire, target)
         except ProviderError as error:
             raise self._failed(error, is_own=own is not None) from None
+        pieces = Intake(response, wire, sent_at=sent_at)
         try:
-            pieces = Intake(response, wire, sent_at=sent_at)
             if 200 <= response.status < 300:
                 self.status, self.headers = response.status, _passed_on(response.headers)
                 self.done.sent_tokens = self._estimator.of_size(route.name, len(body))
@@ -165,6 +165,7 @@ class Forwarding:
             else:
                 yield await self._refusal(response, pieces, wire, is_own=own is not None)
         finally:
+            pieces.close()
             await _closed(response)
 
     async def _sent(self, wire: WireRequest, target: Target) -> tuple[WireResponse, WireRequest, float]:

@@ -137,12 +137,15 @@ class AnswerStream:
         try:
             complaint = read_complaint(await self._read_refusal(response, self._intake), response.headers)
         finally:
+            self._intake.close()
             await response.close()
         return classify(complaint, self.request, status=response.status, headers=response.headers, now=self._clock())
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._intake is not None:
+            self._intake.close()
         if self._response is not None:
             await self._response.close()
 
@@ -150,11 +153,22 @@ class AnswerStream:
         return self
 
     async def __anext__(self) -> Delta:
-        while not self._deltas:
-            if self._answer is not None:
-                raise StopAsyncIteration
-            await self._advance()
+        await self._wait()
+        if not self._deltas:
+            raise StopAsyncIteration
         return self._deltas.popleft()
+
+    async def news(self) -> list[Delta]:
+        """All deltas that are here, as soon as there is one; none at the end."""
+        await self._wait()
+        news = list(self._deltas)
+        self._deltas.clear()
+        return news
+
+    async def _wait(self) -> None:
+        """Until there are deltas, or there will be no more."""
+        while not self._deltas and self._answer is None:
+            await self._advance()
 
     async def _advance(self) -> None:
         """Take one piece of the response, or its end."""

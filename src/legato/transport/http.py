@@ -12,6 +12,8 @@ its connection, so that the provider stops working for no one.
 
 from __future__ import annotations
 
+import asyncio
+import math
 import os
 from collections.abc import AsyncGenerator, Callable, Iterator
 from types import TracebackType
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, Self
 import anyio
 
 from legato.errors import BadAnswer, CallerError, ConfigError, ProviderError, TimedOut, Unreachable
+from legato.transport.alarm import Alarm
 from legato.transport.contract import Timeouts, WireResponse
 from legato.transport.keys import missing_key, unfilled_place
 from legato.transport.outgoing import WireRequest
@@ -33,6 +36,12 @@ if TYPE_CHECKING:
 
 _CLOSING = 2.0
 """seconds that giving back a connection may take; it is shielded from cancellation, so it must have an end"""
+
+FIRST = 3
+"""pieces that are handed over one by one: our choice, about as many as come until the first words"""
+
+AHEAD = 64 * 1024
+"""bytes of an answer that are read before they are asked for: our choice, as much as `intake` decodes in one go"""
 
 
 class HttpTransport:
@@ -142,8 +151,9 @@ def _nobody() -> ssl.SSLContext:
 class _Chunks:
     """The body of one response, unpacked, piece by piece; each wait has its limit.
 
-    A class and not a generator: a generator would have to yield inside the cancel scope of its own limit. The HTTP
-    client would unpack too, but how much in one go depends on its version.
+    Behind the first pieces a task of its own reads, as far ahead as there is room: what came in one packet is then one
+    piece here, in however many the server wrote it, and the work on it is done once. The HTTP client would unpack too,
+    but how much in one go depends on its version.
     """
 
     def __init__(self, response: httpx2.Response, request: WireRequest, timeouts: Timeouts, started: float) -> None:
@@ -152,10 +162,19 @@ class _Chunks:
         self._timeouts = timeouts
         self._started = started
         self._pieces: AsyncGenerator[bytes, None] = response.aiter_raw()
+        self._first = FIRST
+        """how many are still to be read one by one"""
+        self._reading: asyncio.Task[None] | None = None
+        self._arrived: list[bytes] = []
+        """what was read and not yet taken"""
+        self._room = AHEAD
+        """bytes that may still be read before some are taken"""
+        self._news, self._taken = asyncio.Event(), asyncio.Event()
         self._unpack: Callable[[bytes], Iterator[bytes]] | None = None
         self._unpacked: Iterator[bytes] = iter(())
         """what the last piece from the network still holds"""
         self._began = False
+        self._alarm = Alarm()
 
     def __aiter__(self) -> Self:
         return self
@@ -164,7 +183,7 @@ class _Chunks:
         import httpx2
 
         failure: ProviderError | CallerError | None = None
-        with anyio.move_on_after(self._patience()):
+        with self._alarm.at(self._due()):
             try:
                 return await self._next()
             except (httpx2.HTTPError, httpx2.StreamError) as error:
@@ -178,22 +197,59 @@ class _Chunks:
 
     async def _next(self) -> bytes:
         while (piece := next(self._unpacked, None)) is None:
-            packed = await anext(self._pieces)
+            packed = await self._packet()
             self._began = True
             self._unpack = self._unpack or unpacker_for(self._response.headers.get("content-encoding", ""))
             self._unpacked = self._unpack(packed)
         return piece
 
-    def _patience(self) -> float | None:
-        if self._began:
-            return self._timeouts.between_chunks
-        if self._timeouts.first_byte is None:
-            return None
-        return max(0.0, self._started + self._timeouts.first_byte - anyio.current_time())
+    async def _packet(self) -> bytes:
+        """All that is here; raises what ended it once that was given out, `StopAsyncIteration` at the end."""
+        if self._reading is None:
+            piece = await anext(self._pieces)
+            self._first -= 1
+            if not self._first:
+                self._reading = asyncio.create_task(self._read())
+            return piece
+        while not self._arrived:
+            if self._reading.done():
+                self._reading.result()
+                raise StopAsyncIteration
+            self._news.clear()
+            await self._news.wait()
+        packet = self._arrived[0] if len(self._arrived) == 1 else b"".join(self._arrived)
+        self._arrived.clear()
+        self._room = AHEAD
+        self._taken.set()
+        return packet
+
+    async def _read(self) -> None:
+        try:
+            async for piece in self._pieces:
+                self._arrived.append(piece)
+                self._room -= len(piece)
+                self._news.set()
+                while self._room <= 0:
+                    self._taken.clear()
+                    await self._taken.wait()
+        finally:
+            self._news.set()
+
+    def _due(self) -> float:
+        """When the next piece has to be there."""
+        since = self._alarm.now() if self._began else self._started
+        limit = self._timeouts.between_chunks if self._began else self._timeouts.first_byte
+        return math.inf if limit is None else since + limit
 
     async def aclose(self) -> None:
         """Give the connection back, or close it if the body was not read to its end."""
+        self._alarm.close()
         with anyio.move_on_after(_CLOSING, shield=True):
+            if self._reading is not None:
+                self._reading.cancel()
+                await asyncio.wait([self._reading])
+                if not self._reading.cancelled():
+                    self._reading.exception()  # whoever reads has heard of it
             await self._pieces.aclose()
             await self._response.aclose()
 

@@ -14,37 +14,51 @@ from __future__ import annotations
 import math
 from typing import Self
 
-import anyio
 import anyio.lowlevel
 
 from legato.errors import TimedOut
+from legato.transport.alarm import Alarm
 from legato.transport.contract import WireResponse
 from legato.transport.outgoing import WireRequest
 
 PIECE = 64 * 1024
 """bytes that are decoded in one go"""
 
+FIRST_PIECE = 512
+"""bytes of the first piece: about what an answer begins with before it says anything. Each piece is twice as long as
+the one before until something is shown, so that the first words do not wait for all that came in one packet"""
+
 _CHUNK_COST = 64
 """what a chunk counts beside its bytes: a million empty ones are work too"""
 
 
 class Intake:
-    """The pieces of one response. `sent_at` is the moment of sending, by the clock of the event loop."""
+    """The pieces of one response; `close` it when nobody wants more. `sent_at` is the moment of sending, by the clock
+    of the event loop.
+    """
 
     def __init__(self, response: WireResponse, request: WireRequest, *, sent_at: float) -> None:
         self._chunks = response.chunks
+        self._alarm = Alarm()
         self._timeouts = response.timeouts
         self._request = request
         self._ends_at = _after(sent_at, self._timeouts.whole)
         self._shows_by = _after(sent_at, self._timeouts.between_deltas)
         self._chunk = b""
         self._at = 0
+        self._largest = FIRST_PIECE
+        """bytes of the next piece at most"""
         self._work = 0
         """what was given out since others last had a turn"""
 
     def shown(self) -> None:
         """Something new was shown: the answer makes progress."""
-        self._shows_by = _after(anyio.current_time(), self._timeouts.between_deltas)
+        self._shows_by = _after(self._alarm.now(), self._timeouts.between_deltas)
+        self._largest = PIECE
+
+    def close(self) -> None:
+        """Wait for nothing any more; twice does no harm."""
+        self._alarm.close()
 
     def __aiter__(self) -> Self:
         return self
@@ -54,15 +68,18 @@ class Intake:
             self._work = 0
             await anyio.lowlevel.checkpoint()
         deadline = min(self._ends_at, self._shows_by)
-        if anyio.current_time() >= deadline:
+        if self._alarm.now() >= deadline:
             raise self._timed_out()
         if self._at >= len(self._chunk):
-            with anyio.CancelScope(deadline=deadline) as scope:
-                self._chunk, self._at = await anext(self._chunks), 0
-            if scope.cancelled_caught:
+            chunk: bytes | None = None
+            with self._alarm.at(deadline):
+                chunk = await anext(self._chunks)
+            if chunk is None:
                 raise self._timed_out()
-        piece = self._chunk[self._at : self._at + PIECE]
-        self._at += PIECE
+            self._chunk, self._at = chunk, 0
+        piece = self._chunk[self._at : self._at + self._largest]
+        self._at += self._largest
+        self._largest = min(self._largest * 2, PIECE)
         self._work += len(piece) + _CHUNK_COST
         return piece
 

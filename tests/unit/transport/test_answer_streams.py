@@ -568,6 +568,37 @@ async def test_everybody_gets_a_turn_while_a_long_answer_is_worked_on() -> None:
     assert worked <= 2 * intake.PIECE
 
 
+async def test_the_first_words_do_not_wait_for_all_that_came_with_them() -> None:
+    fed: list[int] = []
+
+    class Noting(WordDecoder):
+        def feed(self, data: bytes) -> list[Delta]:
+            fed.append(len(data))
+            return super().feed(data)
+
+    begins, says = b": ping\n\n" * 200, b'data: {"say": "Hello"}\n\n'
+    packet = begins + says * 500 + b'data: {"end": true}\n\n'
+    reader = Noting(TARGET, NameTable(TARGET.capabilities.name_rule))
+    async with open_answer(Scripted([packet]), REQUEST, reader, decode=decode) as stream:
+        first = await stream.news()
+        assert TextDelta("Hello") in first
+        assert sum(fed) < len(begins) * 3
+        await stream.finish()
+    assert len(fed) < 8  # behind the first words there is no reason for small pieces
+    assert stream.answer == said("Hello" * 500)
+
+
+async def test_news_are_all_deltas_that_are_here() -> None:
+    events = [b'data: {"say": "a"}\n\ndata: {"say": "b"}\n\n', b'data: {"say": "c"}\n\ndata: {"end": true}\n\n']
+    async with open_answer(Scripted(events), REQUEST, decoder(), decode=decode) as stream:
+        news = [await stream.news() for _ in range(3)]
+    assert news == [
+        [BlockStart(Text("")), TextDelta("a"), TextDelta("b")],
+        [TextDelta("c"), BlockDone(Text("abc"))],
+        [],
+    ]
+
+
 async def test_a_million_empty_chunks_do_not_shut_others_out() -> None:
     drawn = 0
 

@@ -19,6 +19,7 @@ from legato.errors import BadAnswer, BadRequest, ConfigError, LegatoError, Timed
 from legato.model import Answer, Dialect, Ending, Entry, Speaker, Target, Text
 from legato.request import resolve
 from legato.transport import HttpTransport, Timeouts, open_answer, wire_request
+from legato.transport.http import AHEAD, FIRST
 from legato.wire.deltas import BlockDone, BlockStart, TextDelta
 from loopback import (
     CHUNKED,
@@ -352,6 +353,77 @@ async def test_closing_the_transport_closes_its_idle_connections_and_it_can_be_u
         assert await read_all(transport, request_to(server)) == b"{}"
         await transport.aclose()
     assert server.connections == 2
+
+
+# --- packets ------------------------------------------------------------------------------------------------------------
+
+
+async def test_what_came_in_one_packet_is_one_piece_behind_the_first_ones() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + b"".join(chunk(b"%d " % number) for number in range(30)) + chunk(b""))
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        response = await transport.send(request_to(server))
+        pieces = [piece async for piece in response.chunks]
+        await response.close()
+    assert pieces[:FIRST] == [b"0 ", b"1 ", b"2 "]
+    assert b"".join(pieces) == b"".join(b"%d " % number for number in range(30))
+    assert len(pieces) <= FIRST + 3  # one, unless the network took it apart
+
+
+async def test_no_more_is_read_ahead_than_there_is_room_for() -> None:
+    written = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        writer.transport.set_write_buffer_limits(high=0)
+        writer.write(CHUNKED)
+        for _ in range(3_000):
+            writer.write(chunk(bytes(10_000)))
+            await writer.drain()
+            written += 10_000
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        response = await transport.send(request_to(server))
+        for _ in range(FIRST):
+            await anext(response.chunks)
+        before = -1
+        while written > before:  # what the system buffers is megabytes, and this reader's part of it is little
+            before = written
+            await anyio.sleep(0.2)
+        largest = max([len(await anext(response.chunks)) for _ in range(20)])
+        await response.close()
+    assert largest <= 3 * AHEAD  # a read of the HTTP client may go beyond the room by one of its own
+
+
+async def test_what_arrived_before_a_connection_broke_is_given_out_before_that_is_told() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + b"".join(chunk(b"%d " % number) for number in range(30)) + b"ff\r\nhalf")
+        writer.close()
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        response = await transport.send(request_to(server))
+        pieces: list[bytes] = []
+        with pytest.raises(BadAnswer):
+            while True:
+                pieces.append(await anext(response.chunks))
+        await response.close()
+    assert b"".join(pieces).startswith(b"".join(b"%d " % number for number in range(30)))
+
+
+async def test_nobody_reads_for_a_stream_that_was_closed_in_the_middle() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + b"".join(chunk(b"%d " % number) for number in range(30)))
+        await silence(reader, writer)
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        before = asyncio.all_tasks()
+        response = await transport.send(request_to(server))
+        for _ in range(FIRST + 1):
+            await anext(response.chunks)
+        await response.close()
+        await server.saw_the_end()
+        assert {task for task in asyncio.all_tasks() - before if "_read" in repr(task)} == set()
 
 
 # --- streams over a socket ----------------------------------------------------------------------------------------------
