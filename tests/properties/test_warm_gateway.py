@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from gateway_clients import FAMILIES, Heard, hear_each, post
 from legato.errors import FormatError, IngestError
+from legato.gateway.bodies import open_body, whole_fields
 from legato.gateway.gateway import Gateway
 from legato.gateway.judged import SaidJudge
 from legato.gateway.state import MemoryState
-from legato.gateway.tellings import Tellings, open_body, whole_fields
+from legato.gateway.tellings import LONG, Tellings
 from legato.model import Dialect, Target
 from legato.request import resolve
 from legato.request.parsing import decode_body
@@ -100,13 +101,14 @@ def written(draw: st.DrawFn, dialect: Dialect) -> list[tuple[str, bytes]]:
     return bodies
 
 
+@pytest.mark.parametrize("long", [0, LONG])
 @pytest.mark.parametrize("dialect", [Dialect.ANTHROPIC, Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES, Dialect.GEMINI])
 @given(data=st.data())
-def test_a_body_is_read_as_if_its_conversation_were_not_known(dialect: Dialect, data: st.DataObject):
-    parts, tellings = dialect_parts(dialect), Tellings()
+def test_a_body_is_read_as_if_its_conversation_were_not_known(dialect: Dialect, long: int, data: st.DataObject):
+    parts, tellings = dialect_parts(dialect), Tellings(long=long)
 
     def resumed(tenant: str, body: bytes) -> object:
-        fields, parsed, _ = tellings.read(open_body(body, parts.messages_field), dialect, tenant)
+        fields, parsed, _ = tellings.read(tellings.open(body, dialect, tenant), dialect, tenant)
         return fields, parsed
 
     def anew(body: bytes) -> object:
@@ -151,7 +153,10 @@ def said(draw: st.DrawFn, target: Target) -> list[Json]:
         body = {**draw(st.sampled_from(heads)), field: messages}
         bodies.append(body if draw(st.integers(0, 9)) else draw(st.sampled_from(examples)))
     tellings = Tellings()
-    return [tellings.read(open_body(json.dumps(body).encode(), field), target.dialect, "")[0] for body in bodies]
+    return [
+        tellings.read(tellings.open(json.dumps(body).encode(), target.dialect, ""), target.dialect, "")[0]
+        for body in bodies
+    ]
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.route)

@@ -16,6 +16,7 @@ import msgspec
 
 from legato.errors import LegatoError
 from legato.gateway import control
+from legato.gateway.bodies import OpenedBody, whole_fields
 from legato.gateway.carriers import Sealer
 from legato.gateway.compacting import SummaryRelay
 from legato.gateway.contract import Delivery, Door, KeptWaiting, first_piece
@@ -33,7 +34,7 @@ from legato.gateway.side_operations import count_body, count_tokens, models_body
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.state import GatewayState, MemoryState, RecentlyUsed
 from legato.gateway.surfaces import door_or_any, doors_beside, find_door
-from legato.gateway.tellings import OpenedBody, Tellings, whole_fields
+from legato.gateway.tellings import Tellings
 from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import base62
 from legato.request.tokens import Estimator
@@ -175,7 +176,7 @@ class Gateway:
 
     async def _said(self, ask: Ask, door: Door, tenant: str) -> ClientRequest:
         """What the client said, with all that came before it if it only names that."""
-        opened = open_ask(ask, door)
+        opened = open_ask(ask, door, self._tellings, tenant)
         previous = None if self._passthrough else previous_id(opened.fields, door.dialect)
         if previous is not None:
             opened = await self._going_on(opened, previous, door, tenant)

@@ -14,11 +14,12 @@ import msgspec
 from msgspec import Struct
 
 from legato.errors import FormatError
+from legato.gateway.bodies import OpenedBody
 from legato.gateway.contract import CallIdForm, Delivery, Door
 from legato.gateway.passed_keys import PassedKey
 from legato.gateway.side_operations import counted_request
 from legato.gateway.surfaces import home_of
-from legato.gateway.tellings import OpenedBody, Telling, Tellings, open_body
+from legato.gateway.tellings import Telling, Tellings
 from legato.model import Dialect, Json, JsonObject, ThinkingSwitch
 from legato.model.json_access import as_object, as_text
 from legato.transport.contract import Ask
@@ -52,10 +53,10 @@ class ClientRequest(Struct, frozen=True, kw_only=True):
         return home_of(self.delivery.door)
 
 
-def open_ask(ask: Ask, door: Door) -> OpenedBody:
+def open_ask(ask: Ask, door: Door, tellings: Tellings, tenant: str = "") -> OpenedBody:
     """The body of `ask`; raises `FormatError` if it is no request of that API."""
     field = dialect_parts(door.dialect).messages_field
-    opened = open_body(ask.body, field)
+    opened = tellings.open(ask.body, door.dialect, tenant)
     if door.operation is Operation.COUNT and (counted := counted_request(opened.fields)) is not opened.fields:
         opened = OpenedBody(counted)
     if field not in opened.fields and previous_id(opened.fields, door.dialect) is None:

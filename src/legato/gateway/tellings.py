@@ -16,17 +16,15 @@ from operator import eq
 from typing import Any, cast
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
-from legato.errors import FormatError
+from legato.gateway.bodies import UNREADABLE, OpenedBody, Opening, open_body, open_slowly, whole_fields
 from legato.gateway.chain import SIZE
-from legato.gateway.scans import Scan
+from legato.gateway.scans import Scan, count_same
 from legato.gateway.state import RecentlyUsed
 from legato.model import Dialect, Entry, Json, JsonObject
-from legato.request.parsing import decode_body
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
-from legato.wire.known_tools import decode_known
 from legato.wire.rereading import Rereader
 
 MAX_TELLINGS = 256
@@ -39,60 +37,16 @@ _ALIKE = 16
 """conversations that begin with the same message, of those that are known: our choice, for clients whose first message
 says where they run; it bounds how many are compared"""
 
-_SPLIT, _LIST, _JSON = msgspec.json.Decoder(dict[str, Raw]), msgspec.json.Decoder(list[Raw]), msgspec.json.Decoder()
-_UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+LONG = 1 << 18
+"""bytes of a body that is worth a comparison with others: our choice, for a shorter one it saves too little"""
 
+_BEGINNING = 128
+"""what part of that is the beginning by which it is looked for: our choice, more than most fields in front"""
 
-# --- bodies -----------------------------------------------------------------------------------------------------------
+_OPENINGS = 4
+"""long bodies that begin with these and are kept: our choice, an agent and those that it sends out"""
 
-
-class OpenedBody(Struct):
-    """A body of which the messages are not decoded yet."""
-
-    fields: JsonObject
-    """the others; there is None where the messages belong if they are only in `raws`"""
-    raws: list[Raw] | None = None
-    """the messages as JSON; None if nobody has looked, or if they are no list"""
-    data: bytes = b""
-    """the body as it came, for when a message cannot be decoded"""
-
-
-def open_body(data: bytes, messages_field: str) -> OpenedBody:
-    """The body that is written in `data`; raises `FormatError` if that is none.
-
-    Tools that came lately are not decoded again: nobody may change what is in them.
-    """
-    try:
-        split = _SPLIT.decode(data)
-        messages = split.get(messages_field, Raw(b"null"))
-        raws = _LIST.decode(messages) if bytes(memoryview(messages)[:1]) == b"[" else None
-        left = messages_field if raws is not None else None
-        fields = {name: None if name == left else _decoded(name, raw) for name, raw in split.items()}
-    except _UNREADABLE:
-        return _open_slowly(data)
-    return OpenedBody(fields, raws, data)
-
-
-def _decoded(name: str, raw: Raw) -> object:
-    return decode_known(bytes(raw)) if name == "tools" else _JSON.decode(raw)
-
-
-def _open_slowly(data: bytes) -> OpenedBody:
-    """The same for what is nearly JSON; it is read, or it says what is wrong."""
-    value = decode_body(data)
-    if not isinstance(value, dict):
-        raise FormatError(f"the body of a request is an object, not {type(value).__name__}")
-    return OpenedBody(cast(JsonObject, value))
-
-
-def whole_fields(opened: OpenedBody, messages_field: str) -> JsonObject:
-    """All fields of a body; raises `FormatError` if a message cannot be decoded."""
-    if opened.raws is None:
-        return opened.fields
-    try:
-        return {**opened.fields, messages_field: [_JSON.decode(raw) for raw in opened.raws]}
-    except _UNREADABLE:
-        return _open_slowly(opened.data).fields
+_JSON = msgspec.json.Decoder()
 
 
 # --- one conversation -------------------------------------------------------------------------------------------------
@@ -117,7 +71,8 @@ class Telling:
 
     def shares(self, raws: Sequence[Raw]) -> int:
         """How many messages it begins with that `raws` begins with as well."""
-        return sum(takewhile(bool, map(eq, self.raws, raws)))
+        same = count_same(self.raws, raws)
+        return same + sum(takewhile(bool, map(eq, self.raws[same:], raws[same:])))
 
     def read(self, fields: JsonObject, raws: Sequence[Raw], news: Sequence[Json]) -> tuple[JsonObject, Parsed]:
         """A body that ends with `news`: its fields and what they say. If anything is raised, it cannot read another.
@@ -142,9 +97,26 @@ def _length(raw: Raw) -> int:
 class Tellings:
     """The conversations that are known by the bytes of their messages."""
 
-    def __init__(self, most: int = MAX_TELLINGS, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, most: int = MAX_TELLINGS, most_bytes: int = MAX_BYTES, *, long: int = LONG) -> None:
         self._known: RecentlyUsed[list[Telling]] = RecentlyUsed(most, most_bytes)
         """by their first message; in each list the one that was used last is at the end"""
+        self._long = long
+        self._openings: RecentlyUsed[list[Opening]] = RecentlyUsed(most, most_bytes)
+        """long bodies by how they begin, in the same order"""
+
+    def open(self, data: bytes, dialect: Dialect, tenant: str) -> OpenedBody:
+        """The body that is written in `data`; raises `FormatError` if that is none."""
+        field = dialect_parts(dialect).messages_field
+        if len(data) < self._long:
+            return open_body(data, field)
+        key = blake2b(data[: self._long // _BEGINNING], digest_size=SIZE, person=dialect.encode()[:SIZE]).digest()
+        known = self._openings.get(tenant, key) or []
+        opened = open_body(data, field, reversed(known))
+        if (opening := opened.opening) is not None:
+            before = [one for one in known if one.raws[:1] != opening.raws[:1]]
+            kept = [*before[1 - _OPENINGS :], opening]
+            self._openings.put(tenant, key, kept, sum(len(one.data) for one in kept))
+        return opened
 
     def read(self, opened: OpenedBody, dialect: Dialect, tenant: str) -> tuple[JsonObject, Parsed, Telling]:
         """The fields of a body and what they say; raises what `parse` raises for it."""
@@ -159,13 +131,15 @@ class Tellings:
         telling, same = _nearest(alike, raws)
         try:
             news = [_JSON.decode(raw) for raw in raws[same:]] if messages is None else messages[same:]
-        except _UNREADABLE:
-            return self.read(_open_slowly(opened.data), dialect, tenant)
+        except UNREADABLE:
+            return self.read(open_slowly(opened.data), dialect, tenant)
         telling = telling or Telling(dialect)
         kept = [one for one in alike if one is not telling][1 - _ALIKE :]
         self._keep(tenant, key, kept)  # if it cannot be read, its telling is of no use any more
         fields, parsed = telling.read(opened.fields, raws, news)
         self._keep(tenant, key, [*kept, telling])
+        if opened.opening is not None:  # the next is then seen to have the very same, and holds no other body
+            opened.opening.raws = telling.raws.copy()
         return fields, parsed, telling
 
     def _keep(self, tenant: str, key: bytes, alike: list[Telling]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from legato.errors import IngestError
 from legato.gateway.scans import Scan
-from legato.gateway.tellings import Telling, Tellings, open_body
+from legato.gateway.tellings import Telling, Tellings
 from legato.model import Dialect, ingestion
 from legato.wire.openai_chat import message_list
 
@@ -22,7 +22,9 @@ def said(*texts: str) -> list[Any]:
 def tell(tellings: Tellings, messages: Any, tenant: str = "", **others: Any) -> tuple[list[Any], Telling]:
     """The messages as they were decoded, and by what they are known."""
     body = json.dumps({**others, "messages": messages}).encode()
-    fields, parsed, telling = tellings.read(open_body(body, "messages"), Dialect.OPENAI_CHAT, tenant)
+    fields, parsed, telling = tellings.read(
+        tellings.open(body, Dialect.OPENAI_CHAT, tenant), Dialect.OPENAI_CHAT, tenant
+    )
     assert [entry.text for entry in parsed.entries] == [message["content"] for message in messages]
     assert list(fields) == [*others, "messages"]
     return fields["messages"], telling
