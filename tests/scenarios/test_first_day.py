@@ -6,6 +6,7 @@ terminal shows is read from an emulator.
 
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,20 @@ from terminal_support import Person
 
 Sit = Callable[..., Person]
 SIZES = [(80, 24), (40, 12), (120, 45)]
-ESC, CTRL_C, CTRL_J, CTRL_O, CTRL_Z, SHIFT_TAB, UP = "\x1b", "\x03", "\n", "\x0f", "\x1a", "\x1b[Z", "\x1b[A"
+ESC, CTRL_C, CTRL_O, CTRL_R, CTRL_U, CTRL_Z = "\x1b", "\x03", "\x0f", "\x12", "\x15", "\x1a"
+SHIFT_TAB, UP, DOWN = "\x1b[Z", "\x1b[A", "\x1b[B"
+SERVER = """
+import json, os, sys
+TOOLS = [{"name": name, "description": "d", "inputSchema": {"type": "object"}} for name in ("look", "die")]
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("params", {}).get("name") == "die":
+        os._exit(1)
+    first = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    results = {"initialize": first, "tools/list": {"tools": TOOLS}, "tools/call": {"content": [{"type": "text", "text": "seen"}]}}
+    if message["method"] in results:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}), flush=True)
+"""
 
 
 @pytest.fixture
@@ -99,9 +113,10 @@ def test_resizing_while_it_answers_leaves_every_line_once(sit: Sit, size: tuple[
     assert len([row for row in rows if row.startswith("›")]) == 2
 
 
-def test_keys_at_rest(sit: Sit):
-    """Esc twice, Shift-Tab, Ctrl-O, new lines, long pastes, an editor."""
-    person = sit(PAGER="cat", VISUAL="sed -i s/draft/letter/")
+@pytest.mark.parametrize("size", SIZES)
+def test_keys_at_rest(sit: Sit, size: tuple[int, int]):
+    """Esc twice, Shift-Tab, Ctrl-O, Ctrl-R, new lines, long pastes, an editor."""
+    person = sit("--pace", "100/s", size=size, PAGER="cat", VISUAL="sed -i s/draft/letter/")
     (person.work / "long.txt").write_text("".join(f"row {number}\n" for number in range(40)))
 
     person.says("use read on long.txt")
@@ -114,11 +129,18 @@ def test_keys_at_rest(sit: Sit):
 
     person.types(f"{ESC}{ESC}")
     person.glimpses("› use read on long.txt")
-    person.glimpses("takes the last message back")
-    person.types("\x15one\ntwo\r")
-    shown = person.turn()
+    person.glimpses("sending this takes the last message")
+    person.types(f"{CTRL_U}one\ntwo\r")
+    shown = joined(person.turn())
     assert "Undone: use read on long.txt" in shown
     assert 'heard: "one two"' in shown
+
+    person.at_prompt()
+    person.types(f"kept{CTRL_R}long")
+    person.glimpses("› use read on long.txt")
+    person.types(CTRL_C)
+    person.glimpses("› kept")
+    person.types(CTRL_C)
 
     person.at_prompt()
     pasted = "\r".join(f"pasted {number}" for number in range(12))
@@ -135,9 +157,11 @@ def test_keys_at_rest(sit: Sit):
     person.types(CTRL_C)
 
 
-def test_ctrl_z_gives_the_shell_back_and_fg_goes_on(tmp_path: Path):
+@pytest.mark.parametrize("size", SIZES)
+def test_ctrl_z_gives_the_shell_back_and_fg_goes_on(tmp_path: Path, size: tuple[int, int]):
     """In a shell with job control, and with a draft in the box."""
-    shell = Person(tmp_path, program=("bash", "--norc", "--noprofile", "-i"), PS1="$ ", PYTHON=sys.executable)
+    bash = ("bash", "--norc", "--noprofile", "-i")
+    shell = Person(tmp_path, program=bash, size=size, PS1="$ ", PYTHON=sys.executable)
     try:
         shell.sees("$")
         shell.types("\"$PYTHON\" -c 'from legato.cli import main; main()' --simulate\r")
@@ -148,18 +172,19 @@ def test_ctrl_z_gives_the_shell_back_and_fg_goes_on(tmp_path: Path):
         shell.types(CTRL_Z)
         shell.sees("Stopped")
         shell.sees("$")  # what is typed before the shell reads is shown twice: by the terminal, then by the shell
-        shell.types("stty -a | grep -o ' -*echo ' | tr -d ' '; echo shell\r")
-        assert shell.sees("shell") == "echo\nshell"
+        shell.types("stty -a|grep -o ' -*echo '; echo sh\r")  # it fits the row of the prompt
+        assert shell.sees("sh") == " echo\nsh"
         shell.types("fg\r")
         shell.glimpses("› half")
         shell.types(" a line\r")
-        assert 'heard: "half a line"' in shell.turn()
+        assert 'heard: "half a line"' in joined(shell.turn())
     finally:
         shell.end()
 
 
-def test_a_question_comes_in_the_same_screen_and_the_draft_is_there_afterwards(sit: Sit):
-    person = sit("--pace", "40/s", size=(40, 12))
+@pytest.mark.parametrize("size", SIZES)
+def test_a_question_comes_in_the_same_screen_and_the_draft_is_there_afterwards(sit: Sit, size: tuple[int, int]):
+    person = sit("--pace", "40/s", size=size)
     person.says('call shell with {"command": "echo hello"}')
     person.types("my dr")
     shown = person.answers("y")
@@ -172,17 +197,19 @@ def test_a_question_comes_in_the_same_screen_and_the_draft_is_there_afterwards(s
     assert 'heard: "my draft"' in joined(person.turn())
 
 
-def test_who_comes_back_after_a_kill_is_told_what_the_model_is_told(sit: Sit):
-    person = sit()
+@pytest.mark.parametrize("size", SIZES)
+def test_who_comes_back_after_a_kill_is_told_what_the_model_is_told(sit: Sit, size: tuple[int, int]):
+    person = sit("--pace", "100/s", size=size)
     person.says('call shell with {"command": "echo started; sleep 600"}')
     person.answers("y")
-    person.glimpses("sleep 600: started")
+    person.glimpses("● shell echo started")
     person.child.kill(signal.SIGKILL)
     person.left()
 
-    again = sit("-c")
-    again.sees("goes on")
-    again.sees("└ shell echo started; sleep 600: interrupted: the program ended while it ran;")
+    again = sit("-c", size=size)
+    again.at_prompt()
+    told = "└ shell echo started; sleep 600: interrupted: the program ended while it ran; it may have taken effect"
+    again.until(lambda: told in joined("\n".join(again.screen.rows)))
     again.says("/quit")
     assert again.left() == 0
 
@@ -202,3 +229,126 @@ def test_plainer_terminals_get_the_whole_answer(sit: Sit, variables: dict[str, s
         assert "\x1b" not in person.raw
     else:
         assert "\x1b[31m" not in person.raw
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_another_model_is_picked_and_told_what_the_switch_costs(sit: Sit, size: tuple[int, int]):
+    person = sit("--pace", "100/s", size=size)
+    person.says("think first, then hello")
+    person.turn()
+
+    person.says("/model")
+    person.glimpses("▸")
+    assert any("▸" in row and "claude-sonnet-4-5" in row for row in person.screen.shown), "it begins at who answers"
+    person.types("mistral large")
+    person.glimpses("Let answer: mistral large")
+    person.types("\r")
+    person.comes("mistral/mistral-large-latest answers")
+    person.says("/model nowhere/x")
+    person.comes("no provider 'nowhere'")
+    person.says("/route")
+    person.comes("▸ mistral/mistral-large-latest: well")
+    person.says("hello again")
+    assert "mistral-large-latest (simulated) heard:" in joined(person.turn())
+    assert not any("Let answer" in row for row in person.screen.rows), "the list leaves nothing behind"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_failing_provider_is_waited_for_with_a_countdown_until_one_switches_or_asks_again(
+    sit: Sit, size: tuple[int, int]
+):
+    person = sit("--pace", "100/s", size=size)
+    person.says("fail 60 times with 529 on anthropic")
+    person.glimpses("attempt 4 in ")
+    person.types(ESC)
+    person.sees("cancelled")
+    person.says("/retry")
+    person.glimpses("attempt 2 in ")
+    person.types("/model mistral/mistral-large-latest\r")
+    person.comes("goes on")
+    shown = joined(person.turn())
+    assert "is not waited for any longer" in shown
+    assert "mistral-large-latest (simulated) heard:" in shown
+    person.says("/undo")
+    person.comes("Undone: fail 60 times with 529 on")
+    person.says("/undo")
+    person.comes("There is nothing to undo.")  # it was said once, however often it was asked
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_answer_that_is_not_whole_says_so(sit: Sit, size: tuple[int, int], tmp_path: Path):
+    settings = tmp_path / "config" / "legato" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[options]\nmax_tokens = 20\n")
+    person = sit("--pace", "100/s", "answer in 30 lines", size=size)
+    assert "the answer was cut at the output limit; ask to go on" in joined(person.turn())
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_settings_of_the_conversation_are_changed_in_it_and_it_is_written_to_files(sit: Sit, size: tuple[int, int]):
+    person = sit("--pace", "100/s", "use list on .", size=size)
+    person.turn()
+    for said, told in (
+        ("/thinking on", "Thinking: on; effort: default."),
+        ("/effort high", "Thinking: on; effort: high."),
+        ("/effort hi", "effort is default, none, minimal, low,"),
+        ("/history clip_length 50", "clip_length"),
+        ("/export talk.md", "talk.md"),
+        ("/export talk.html", "talk.html"),
+        ("/export talk.json", "talk.json"),
+        ("/last", "decisions:"),
+        ("/status", "approval"),
+        ("/cost", "together"),
+        ("/help", "/quit"),
+    ):
+        person.says(said)
+        person.sees(told)
+    for ending in ("md", "html", "json"):
+        assert (person.work / f"talk.{ending}").stat().st_size
+    assert max(map(len, person.screen.rows)) <= size[0]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_stored_session_is_found_with_arrows_and_a_search(sit: Sit, size: tuple[int, int]):
+    for words in ("apples first", "pears then", "plums last"):
+        person = sit(words, size=size)
+        person.turn()
+        person.says("/quit")
+        assert person.left() == 0
+
+    person = sit("-r", size=size)
+    person.glimpses("▸")
+    person.types(f"{DOWN}{DOWN}")
+    person.until(lambda: any("▸" in row and "apples first" in row for row in person.screen.shown))
+    person.types("pears")
+    person.until(lambda: any("▸" in row and "pears then" in row for row in person.screen.shown))
+    person.types("\r")
+    person.comes("› pears then")
+    person.says("/sessions")
+    person.glimpses("plums last")
+    time.sleep(0.5)  # a person looks first; an Esc within a tenth of a second after Enter is still the box's
+    person.types(ESC)
+    person.says("what now?")
+    assert 'heard: "what now?"' in joined(person.turn())
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_server_starts_behind_the_prompt_and_again_when_it_dies(sit: Sit, size: tuple[int, int], tmp_path: Path):
+    pytest.importorskip("mcp")
+    (tmp_path / "server.py").write_text(SERVER)
+    adding = Person(tmp_path, "mcp", "add", "s", "--", sys.executable, "-I", "-S", str(tmp_path / "server.py"))
+    assert adding.left() == 0
+
+    person = sit("--pace", "100/s", "--approval", "never", size=size)
+    person.says("call mcp__s__look with {}")
+    assert "● mcp__s__look seen" in joined(person.turn())
+    person.says("call mcp__s__die with {}")
+    assert "MCP server s has ended and is started again" in joined(person.turn())
+    told = ""
+    while "connected" not in told:
+        assert "failed" not in told
+        time.sleep(0.3)
+        person.says("/mcp")
+        told = person.sees("again")
+    person.says("call mcp__s__look with {}")
+    assert "● mcp__s__look seen" in joined(person.turn())
