@@ -245,3 +245,13 @@ async def test_no_pattern_holds_the_program_up(root: Path) -> None:
     found = await tried(root, *calls, approval=Approval())
     assert [one.result for one in found] == ["[no files match]", "[no files match]", "[no matches]"]
     assert time.process_time() - begin < 5
+
+
+def test_no_difference_that_a_person_is_shown_holds_the_program_up(root: Path) -> None:
+    (root / "src/a.py").write_text("\n".join(str(number % 101) for number in range(9_900)))
+    content = "\n".join(str(number * 7 % 101) for number in range(9_900))
+    begin = time.process_time()
+    write = next(tool for tool in builtin_tools(Workspace(root)) if tool.name == "write")
+    shown = str(write.preview({"path": "src/a.py", "content": content}))
+    assert time.process_time() - begin < 5
+    assert shown.count("\n") > 9_900

@@ -7,6 +7,7 @@ does not end with a newline says so. So two texts that differ never look the sam
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
@@ -16,6 +17,8 @@ _MAX_LINES = 20_000
 """lines up to which they are compared one by one: our choice, beyond it that takes seconds"""
 _MAX_TEXT = 2_000_000
 """characters up to which they are, in long lines"""
+_MOST_PAIRS = 200_000
+"""pairs of equal lines up to which they are: beyond it, two texts made of few different lines take half a minute"""
 _NO_NEWLINE = "\\ No newline at end of file"
 
 
@@ -33,7 +36,8 @@ def unified(before: str, after: str, *, path: str, most: int | None = None) -> s
 
 def _difference(old: list[str], new: list[str], path: str) -> Iterator[str]:
     names = (f"a/{path}", f"b/{path}")
-    if len(old) + len(new) <= _MAX_LINES and sum(map(len, old)) + sum(map(len, new)) <= _MAX_TEXT:
+    size = sum(map(len, old)) + sum(map(len, new))
+    if len(old) + len(new) <= _MAX_LINES and size <= _MAX_TEXT and _pairs(old, new) <= _MOST_PAIRS:
         from difflib import unified_diff  # slow to load, and many a session edits nothing
 
         compared = unified_diff(old, new, *names, lineterm="")
@@ -41,6 +45,13 @@ def _difference(old: list[str], new: list[str], path: str) -> Iterator[str]:
         compared = _one_piece(old, new, *names)
     for line in compared:
         yield from line.split("\n")
+
+
+def _pairs(old: list[str], new: list[str]) -> int:
+    """How often a line of one is a line of the other, as far as difflib looks: not at lines that are everywhere."""
+    counted = Counter(new)
+    most = len(new) // 100 + 1 if len(new) >= 200 else len(new)
+    return sum(count * counted[line] for line, count in Counter(old).items() if counted[line] <= most)
 
 
 def _one_piece(old: list[str], new: list[str], from_name: str, to_name: str) -> Iterator[str]:
