@@ -255,3 +255,19 @@ def test_no_difference_that_a_person_is_shown_holds_the_program_up(root: Path) -
     shown = str(write.preview({"path": "src/a.py", "content": content}))
     assert time.process_time() - begin < 5
     assert shown.count("\n") > 9_900
+
+
+@pytest.mark.parametrize("piece", ["a/", "**/", "../", "./", "x"])
+async def test_no_path_holds_the_program_up(root: Path, piece: str) -> None:
+    path = piece * 20_000
+    further: dict[str, dict[str, str]] = {
+        "read": {}, "list": {}, "glob": {"pattern": "x"}, "grep": {"pattern": "x"}, "write": {"content": "x"},
+        "edit": {"old": "x", "new": "y"},
+    }  # fmt: skip
+    calls = [(tool, {"path": path, **arguments}) for tool, arguments in further.items()]
+    approval = Approval(Mode.ASK, parse_rules(deny=["read(**/*.pem)"]), approver=Person())
+    begin = time.process_time()
+    for response, (tool, _) in zip(await tried(root, *calls, approval=approval), calls, strict=True):
+        assert "characters; at most 4,096 are one" in str(response.error), tool
+        assert len(str(response.error)) < 500
+    assert time.process_time() - begin < 5

@@ -26,6 +26,9 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
+_LONGEST_PATH = 4_096
+"""characters of a path: what Linux takes (PATH_MAX); to follow a longer one part by part takes seconds, or hours"""
+
 MAX_FILE = 20 * 1024 * 1024
 """Larger files are neither read nor changed: no model takes them."""
 
@@ -93,6 +96,8 @@ class Workspace:
     def _resolve(self, path: str, roots: tuple[Path, ...]) -> Path:
         if not path or "\0" in path:
             raise UnsafeName(f"{path!r} is no path; give one below {self.root}")
+        if len(path) > _LONGEST_PATH:
+            raise UnsafeName(f"the path {path[:40]!r}… has {len(path):,} characters; at most {_LONGEST_PATH:,} are one")
         try:
             resolved = _followed(self.root / Path(path).expanduser())
         except (OSError, RuntimeError) as error:  # a loop of links, or no one's home
