@@ -91,6 +91,7 @@ def _of_messages(messages: list[JsonObject]) -> str:
 FORMAT = Format(
     name="cline",
     title="Cline messages",
+    known_from="published sessions",
     read=read,
     detect=_detect,
     home=FileHome(

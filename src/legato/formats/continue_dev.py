@@ -109,6 +109,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="continue",
     title="Continue session",
+    known_from="sessions of Continue's CLI 1.5.47",
     read=read,
     detect=_detect,
     home=FileHome(

@@ -274,6 +274,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="copilot-cli",
     title="GitHub Copilot CLI session",
+    known_from="sessions of Copilot CLI 1.0.102",
     read=read,
     detect=_detect,
     home=FileHome(

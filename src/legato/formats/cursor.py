@@ -52,6 +52,7 @@ def _is_said(record: JsonObject) -> bool:
 FORMAT = Format(
     name="cursor",
     title="Cursor agent transcript",
+    known_from="published sessions",
     read=read,
     detect=_detect,
     home=FileHome(

@@ -95,6 +95,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="droid",
     title="Factory droid session",
+    known_from="published sessions",
     read=read,
     detect=_detect,
     home=FileHome(

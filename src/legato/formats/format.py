@@ -232,6 +232,8 @@ class Format:
     name: str
     """as people type it"""
     title: str
+    known_from: str = ""
+    """what was read to learn it: files of programs that were run for that, or files that others published"""
     read: Read
     skim: Skim | None = None
     """reads a file of lines for whoever only wants to know what is wrong with it"""

@@ -173,6 +173,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="google-adk",
     title="Google ADK session, SQLite sessions",
+    known_from="files of google-adk 2.13.0",
     read=read,
     detect=_detect,
     marks=marks("events"),

@@ -195,6 +195,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="goose",
     title="goose session, SQLite sessions",
+    known_from="published sessions, and goose's source",
     read=read,
     detect=_detect,
     home=FileHome(

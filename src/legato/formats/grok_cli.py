@@ -48,6 +48,7 @@ def _is_message(record: JsonObject) -> bool:
 FORMAT = Format(
     name="grok-cli",
     title="Grok CLI chat history",
+    known_from="published sessions",
     read=read,
     detect=_detect,
     marks=marks("type content"),

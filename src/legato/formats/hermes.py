@@ -53,6 +53,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="hermes",
     title="Hermes session",
+    known_from="published sessions",
     read=read,
     detect=_detect,
     marks=marks("session_id messages"),

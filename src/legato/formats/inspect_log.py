@@ -204,6 +204,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="inspect",
     title="Inspect evaluation log",
+    known_from="logs of inspect_ai 0.3.285",
     read=read,
     detect=_detect,
     marks=marks("eval samples"),

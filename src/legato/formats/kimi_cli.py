@@ -45,6 +45,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="kimi-cli",
     title="Kimi CLI context",
+    known_from="published sessions",
     read=read,
     detect=_detect,
     home=FileHome(

@@ -82,6 +82,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="legato",
     title="Legato log",
+    known_from="its own writer",
     read=read,
     detect=_detect,
     write=write,

@@ -58,6 +58,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="mini-swe-agent",
     title="mini-swe-agent trajectory",
+    known_from="runs of mini-swe-agent 2.4.6",
     read=read,
     detect=_detect,
     marks=marks("trajectory_format messages"),

@@ -195,6 +195,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="open-webui",
     title="Open WebUI chat export or database",
+    known_from="chats of Open WebUI 0.12.4",
     read=read,
     detect=_detect,
     marks=marks("chat title"),

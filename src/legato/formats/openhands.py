@@ -207,6 +207,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="openhands",
     title="OpenHands conversation",
+    known_from="conversations of OpenHands' SDK 1.58.0",
     read=read,
     detect=_detect,
     home=FileHome(

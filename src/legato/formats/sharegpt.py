@@ -132,6 +132,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="sharegpt",
     title="ShareGPT conversations",
+    known_from="published descriptions",
     read=read,
     detect=_detect,
     marks=marks("conversations"),

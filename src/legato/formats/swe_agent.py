@@ -56,6 +56,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="swe-agent",
     title="SWE-agent trajectory",
+    known_from="published trajectories",
     read=read,
     detect=_detect,
     marks=marks("trajectory history"),

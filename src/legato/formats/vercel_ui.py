@@ -171,6 +171,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="vercel-ui",
     title="Vercel AI SDK UI messages",
+    known_from="messages of the AI SDK 6.0.326",
     read=read,
     detect=_detect,
     marks=marks("role parts"),

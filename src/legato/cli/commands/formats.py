@@ -39,7 +39,7 @@ def formats(as_json: bool) -> None:
         say("● its folder is on this machine", err=True)
 
 
-_TITLES = ("format", "what it is", "can be", "where its files are")
+_TITLES = ("format", "what it is", "can be", "where its files are", "known from")
 _ANY_WIDTH = 10_000
 """columns, for a program that reads the table: nothing is cut"""
 _MARKS = {True: "●", False: ""}
@@ -56,7 +56,8 @@ def _is_here(known: Format) -> bool:
 
 
 def _row(known: Format) -> tuple[str, ...]:
-    return known.name, known.title, ", ".join(_abilities(known)), known.home.pattern if known.home is not None else ""
+    home = known.home.pattern if known.home is not None else ""
+    return known.name, known.title, ", ".join(_abilities(known)), home, known.known_from
 
 
 def _abilities(known: Format) -> Iterator[str]:
@@ -74,6 +75,7 @@ def _as_json(known: Format) -> dict[str, object]:
         "title": known.title,
         "abilities": list(_abilities(known)),
         "is_request": known.is_wire,
+        "known_from": known.known_from,
         "home": home
         and {
             "folder": home.folder,

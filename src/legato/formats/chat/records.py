@@ -180,6 +180,7 @@ def _cassette(record: JsonObject) -> bool:
 FORMAT = Format(
     name="chat-records",
     title="chat records, many in one file",
+    known_from="recorded requests",
     read=read,
     detect=_detect,
     resembles=_resembles,

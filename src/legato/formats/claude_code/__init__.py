@@ -64,6 +64,7 @@ def _relink(document: Document, original: Original) -> Mended | None:
 FORMAT = Format(
     name="claude-code",
     title="Claude Code session",
+    known_from="sessions of Claude Code 2.1.197 and 2.1.325",
     read=read,
     skim=skim,
     detect=_detect,

@@ -47,6 +47,7 @@ def _repair(document: Document, original: Original) -> Mended:
 FORMAT = Format(
     name="codex",
     title="Codex rollout",
+    known_from="sessions of Codex 0.166.0",
     read=read,
     skim=skim,
     detect=_detect,

@@ -61,6 +61,7 @@ def _owner(marker: Path) -> str:
 FORMAT = Format(
     name="gemini-cli",
     title="Gemini CLI chat",
+    known_from="sessions of Gemini CLI 0.61.0",
     read=read,
     detect=_detect,
     write=_write,

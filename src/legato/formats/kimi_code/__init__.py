@@ -75,6 +75,7 @@ def _place(session: WrittenSession) -> Placement:
 FORMAT = Format(
     name="kimi-code",
     title="Kimi Code session",
+    known_from="sessions of Kimi Code 2.1.0",
     read=read,
     detect=_detect,
     write=_write,

@@ -34,6 +34,7 @@ def _write(out: Outgoing) -> Written:
 FORMAT = Format(
     name="langchain",
     title="LangChain messages, LangGraph state",
+    known_from="files of langchain-core 1.7.2 and langgraph 1.2.20",
     read=read,
     detect=_detect,
     write=_write,

@@ -17,6 +17,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="openai-agents",
     title="OpenAI Agents SDK run state, SQLite sessions",
+    known_from="files of openai-agents 0.24.0",
     read=read,
     detect=_detect,
     provider="openai-responses",

@@ -32,6 +32,7 @@ def _write(out: Outgoing) -> Written:
 FORMAT = Format(
     name="opencode",
     title="opencode export or database",
+    known_from="sessions of opencode 1.18.33",
     read=read,
     detect=_detect,
     write=_write,

@@ -52,6 +52,7 @@ def _place(session: WrittenSession) -> Placement:
 FORMAT = Format(
     name="pi",
     title="pi session",
+    known_from="sessions of pi 0.73.1",
     read=read,
     detect=_detect,
     write=_write,

@@ -32,6 +32,7 @@ def _write(out: Outgoing) -> Written:
 FORMAT = Format(
     name="pydantic-ai",
     title="Pydantic AI message history",
+    known_from="files of pydantic-ai 2.66.0",
     read=read,
     detect=_detect,
     write=_write,

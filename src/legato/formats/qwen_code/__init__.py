@@ -45,6 +45,7 @@ def _place(session: WrittenSession) -> Placement:
 FORMAT = Format(
     name="qwen-code",
     title="Qwen Code session",
+    known_from="sessions of Qwen Code 0.15.10 and 0.24.4",
     read=read,
     detect=_detect,
     write=_write,

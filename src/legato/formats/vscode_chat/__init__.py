@@ -23,6 +23,7 @@ def _detect(head: Head) -> str:
 FORMAT = Format(
     name="vscode-chat",
     title="VS Code chat session",
+    known_from="a published session of Copilot Chat 0.31.5, and VS Code's source",
     read=read,
     detect=_detect,
     home=FileHome(

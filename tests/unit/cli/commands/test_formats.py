@@ -33,6 +33,14 @@ def test_every_format_is_listed_with_what_can_be_done_with_it(home: Path) -> Non
     assert any(line.startswith("   claude-code ") and "read, written, repaired" in line for line in lines)
 
 
+def test_what_a_reader_was_made_from_is_said_of_every_session_file(home: Path) -> None:
+    lines = legato("formats").stdout.splitlines()[1:]
+
+    for line, known in zip(lines, FORMATS.values(), strict=True):
+        assert known.is_wire or known.known_from, known.name
+        assert line.endswith(known.known_from)
+
+
 def test_the_list_is_there_for_programs_too(home: Path) -> None:
     known = {one["name"]: one for one in map(json.loads, legato("formats", "--json").stdout.splitlines())}
 
@@ -41,6 +49,7 @@ def test_the_list_is_there_for_programs_too(home: Path) -> None:
         "title": "ShareGPT conversations",
         "abilities": ["read"],
         "is_request": False,
+        "known_from": "published descriptions",
         "home": None,
     }
     assert known["codex"]["home"]["is_here"] is True
