@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legato.formats import detect, lint_document, read
+from legato.formats import Level, detect, lint_document, read
 from legato.formats.document import CompactionMark
 from legato.model import Ending, Media, Speaker, Text, Thinking, ToolCall, Usage
 from session_files import VSCODE_CHAT, VSCODE_REQUEST, jsonl, whole
@@ -155,6 +155,19 @@ def test_a_call_that_was_cancelled_is_open_and_what_was_said_behind_it_is_kept()
     assert (document.entries[-1].text, document.entries[-1].ending) == ("Two files.", Ending.CANCELLED)
     [call] = document.conversation().ledger.calls.values()
     assert (call.wire_id, call.state) == ("call_1__vscode-1", "pending")
+    [finding] = lint_document(document)
+    assert (finding.rule, finding.level) == ("session/open-call", Level.RISK)
+    assert finding.repair.endswith("without it, its agent leaves the call out when it goes on")
+
+
+def test_what_a_hook_said_stands_behind_the_results_of_its_round() -> None:
+    rounds = [{**KEPT["toolCallRounds"][0], "hookContext": "Mind the tests."}, KEPT["toolCallRounds"][1]]
+    document = read(session(request({"toolCallRounds": rounds})))
+    assert [(entry.speaker, entry.text) for entry in document.entries[2:]] == [
+        (Speaker.TOOL, ""),
+        (Speaker.HUMAN, "Mind the tests."),
+        (Speaker.AI, "Two files."),
+    ]
 
 
 def test_tokens_times_models_and_failures_are_read() -> None:

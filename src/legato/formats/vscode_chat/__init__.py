@@ -33,4 +33,5 @@ FORMAT = Format(
     ),
     marks=marks("kind v", "kind k", "requests"),
     is_lines=True,
+    leaves_out_calls=True,  # Copilot's agent does, as its source says (`toolCalling.tsx`)
 )

@@ -123,6 +123,7 @@ class _Request:
         found = [call for call in calls if call.wire_id in results]
         given = [self._result(call, as_object(results[call.wire_id])) for call in found]
         self.draft.results(given, f"{self.place}.result.metadata.toolCallResults")
+        self.draft.human(text_blocks(as_text(one.get("hookContext"))), place)
         if summary := as_text(one.get("summary")):
             self.draft.compactions.append(CompactionMark(0, len(self.draft.entries) - 1, summary, place))
             what = "the agent put a summary in place of what came before; all of it is read here"
