@@ -40,6 +40,8 @@ __all__ = ["legato_handler", "read_litellm_messages", "settle_litellm_messages",
 _FORM = "openai/gpt-4.1"
 _CLAUDES_FORM = "anthropic/claude-sonnet-4-5"
 _SIGNED = (Dialect.ANTHROPIC, Dialect.BEDROCK)
+_ITEMS = "reasoning_items"
+"""where LiteLLM keeps what a model of the Responses API thought (its `completion_extras`)"""
 
 
 def read_litellm_messages(messages: Sequence[Any], model: str | Target = "") -> Document:
@@ -157,15 +159,22 @@ def _is_foreign(message: JsonObject) -> bool:
     is_misplaced = ("tool_call_id" in message) is not (role == "tool") or (
         bool(message.get("tool_calls")) and role != "assistant"
     )
-    return is_misplaced or bool(message.get("function_call")) or has_foreign_part(message.get("content"))
+    is_old = bool(message.get("function_call"))
+    return is_misplaced or is_old or _ITEMS in message or has_foreign_part(message.get("content"))
 
 
 def _written(settled: SettledHistory) -> list[JsonObject]:
     messages = in_form(settled, _FORM)
     for said, message in answers(settled, messages, "assistant"):
         if settled.target.dialect in _SIGNED:
-            thoughts = write_thinking_blocks(block for block in said.blocks if isinstance(block, Thinking))
-            message.update({"thinking_blocks": thoughts} if thoughts else {})
+            blocks = write_thinking_blocks(block for block in said.blocks if isinstance(block, Thinking))
+            message.update({"thinking_blocks": blocks} if blocks else {})
+        elif settled.target.dialect is Dialect.OPENAI_RESPONSES:
+            items = [
+                as_object((block.native or {}).get("item")) for block in said.blocks if isinstance(block, Thinking)
+            ]
+            sealed: list[Json] = [_without_id(item) for item in items if item]
+            message.update({_ITEMS: sealed} if sealed else {})
         elif settled.target.dialect is Dialect.GEMINI:
             for call, made in zip(said.calls, as_objects(message.get("tool_calls")), strict=False):
                 _sign(made, call)
@@ -175,6 +184,11 @@ def _written(settled: SettledHistory) -> list[JsonObject]:
 def _sign(made: JsonObject, call: ToolCall) -> None:
     if signature := as_text((call.native or {}).get("thoughtSignature")):
         made["provider_specific_fields"] = {"thought_signature": signature}
+
+
+def _without_id(item: JsonObject) -> JsonObject:
+    """An item without the id that binds it to the very items behind it, which LiteLLM writes anew."""
+    return {name: value for name, value in item.items() if name != "id"}
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -187,7 +201,18 @@ def _read(messages: Sequence[Json], target: Target | None) -> Document:
         message = as_object(item)
         reader.origin = _origin(message, target)
         reader.message(message, f"[{index}]")
+        _take_items(draft, message)
     return draft.finish(digest="")
+
+
+def _take_items(draft: DocumentDraft, message: JsonObject) -> None:
+    """The thoughts of the Responses API that LiteLLM keeps beside an answer, as far as they can go back."""
+    items = [item for item in as_objects(message.get(_ITEMS)) if item.get("encrypted_content")]
+    if items and draft.entries and draft.entries[-1].speaker is Speaker.AI:
+        last = draft.entries[-1]
+        thoughts = (Thinking(native={"item": item}) for item in items)
+        said = (block for block in last.blocks if not isinstance(block, Thinking))
+        draft.entries[-1] = replace(last, blocks=(*thoughts, *said))
 
 
 def _read_as_claudes(messages: Sequence[Json], target: Target) -> Document:
@@ -225,6 +250,8 @@ def _signer(message: JsonObject) -> str:
         return "gemini"
     if "thought_signatures" in as_object(message.get("provider_specific_fields")):
         return "gemini"
+    if message.get(_ITEMS):
+        return "openai-responses"
     if not message.get("thinking_blocks"):
         return ""
     return "bedrock" if any(one.startswith("tooluse_") for one in ids) else "anthropic"

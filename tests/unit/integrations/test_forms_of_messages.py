@@ -150,6 +150,17 @@ def test_a_result_on_the_wrong_side_gets_the_role_of_one() -> None:
     ]
 
 
+def test_what_litellm_keeps_of_the_thoughts_of_responses_goes_back_there_without_the_id_that_binds_it() -> None:
+    sealed = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+    bare = {"type": "reasoning", "id": "rs_2", "summary": []}
+    answer = {"role": "assistant", "content": "x", "reasoning_items": [sealed, bare]}
+    history = [{"role": "user", "content": "a"}, answer, {"role": "user", "content": "b"}]
+    sent = {route: settle_litellm_messages(history, route)[1] for route in ("openai/responses/gpt-5", GPT, CLAUDE)}
+    plain = {"role": "assistant", "content": "x"}
+    there = {"type": "reasoning", "summary": [], "encrypted_content": "gAAA"}
+    assert sent == {"openai/responses/gpt-5": {**plain, "reasoning_items": [there]}, GPT: plain, CLAUDE: plain}
+
+
 # --- items ------------------------------------------------------------------------------------------------------------
 
 CALLS_OF_RESPONSES: dict[str, list[dict[str, Any]]] = {
