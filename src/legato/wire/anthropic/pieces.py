@@ -28,7 +28,7 @@ class MoreArguments(Struct, tag_field="type", tag="input_json_delta", gc=False):
     partial_json: str
 
 
-class Piece(Struct, gc=False):
+class StreamPiece(Struct, gc=False):
     """More of the block at `index`."""
 
     type: Literal["content_block_delta"]
@@ -36,4 +36,4 @@ class Piece(Struct, gc=False):
     delta: MoreText | MoreArguments | MoreThinking
 
 
-PIECES = Decoder(Piece)
+PIECES = Decoder(StreamPiece)

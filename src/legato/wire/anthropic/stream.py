@@ -31,7 +31,7 @@ from legato.wire.anthropic.decode import (
     settle,
 )
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
-from legato.wire.anthropic.pieces import PIECES, MoreArguments, MoreText, Piece
+from legato.wire.anthropic.pieces import PIECES, MoreArguments, MoreText, StreamPiece
 from legato.wire.context import Names
 from legato.wire.stream import EventDecoder
 
@@ -74,7 +74,7 @@ class Decoder(EventDecoder):
             case _:
                 pass
 
-    def grow(self, piece: Piece) -> bool:
+    def grow(self, piece: StreamPiece) -> bool:
         """Take a `content_block_delta` of text, thinking or arguments."""
         index, delta = piece.index, piece.delta
         kind = self._kinds.get(index)

@@ -20,7 +20,7 @@ class MoreReasoning(Struct, gc=False):
     text: str
 
 
-class Delta(Struct, gc=False):
+class GrowingBlock(Struct, gc=False):
     """One of these."""
 
     text: str | UnsetType = UNSET
@@ -28,17 +28,17 @@ class Delta(Struct, gc=False):
     reasoning: MoreReasoning | UnsetType = field(name="reasoningContent", default=UNSET)
 
 
-class Grown(Struct, gc=False):
+class GrownBlock(Struct, gc=False):
     """More of the block at an index."""
 
     index: Index = field(name="contentBlockIndex")
-    delta: Delta
+    delta: GrowingBlock
 
 
-class Piece(Struct, forbid_unknown_fields=True, gc=False):
+class StreamPiece(Struct, forbid_unknown_fields=True, gc=False):
     """The event, whose one member is named after its kind."""
 
-    grown: Grown = field(name="contentBlockDelta")
+    grown: GrownBlock = field(name="contentBlockDelta")
 
 
-PIECES = Decoder(Piece)
+PIECES = Decoder(StreamPiece)

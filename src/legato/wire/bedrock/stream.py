@@ -16,7 +16,7 @@ from legato.model import Answer, Block, Ending, Json, JsonObject, Target, ingest
 from legato.model.json_access import as_count, as_list, as_object, as_string, as_text
 from legato.wire.arguments import read_arguments
 from legato.wire.bedrock.decode import SERVER_TOOL, as_base64, kind_of, read_block, read_ending, read_usage, settle
-from legato.wire.bedrock.pieces import PIECES, Piece
+from legato.wire.bedrock.pieces import PIECES, StreamPiece
 from legato.wire.context import Names
 from legato.wire.event_stream import FrameParser
 from legato.wire.stream import EventDecoder
@@ -78,7 +78,7 @@ class Decoder(EventDecoder):
             case _:
                 pass
 
-    def grow(self, piece: Piece) -> bool:
+    def grow(self, piece: StreamPiece) -> bool:
         """Take a `contentBlockDelta` of text, reasoning or arguments."""
         index, delta = piece.grown.index, piece.grown.delta
         if index in self._served:

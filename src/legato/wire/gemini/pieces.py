@@ -11,7 +11,7 @@ from msgspec import Raw, Struct, field
 from msgspec.json import Decoder
 
 
-class Part(Struct, gc=False):
+class GrowingPart(Struct, gc=False):
     """A part of text; beside one, whatever else it holds is not looked at."""
 
     text: str
@@ -20,30 +20,30 @@ class Part(Struct, gc=False):
     thought_signature: None = None
 
 
-class Content(Struct, gc=False):
+class GrowingContent(Struct, gc=False):
     """What is said."""
 
-    parts: tuple[Part]
+    parts: tuple[GrowingPart]
 
 
-class Candidate(Struct, forbid_unknown_fields=True, gc=False):
+class GrowingCandidate(Struct, forbid_unknown_fields=True, gc=False):
     """The one answer that was asked for, and that goes on."""
 
-    content: Content
+    content: GrowingContent
     index: Raw = Raw()
     ratings: Raw = field(name="safetyRatings", default=Raw())
     probability: Raw = field(name="avgLogprobs", default=Raw())
     tokens: Raw = field(name="tokenCount", default=Raw())
 
 
-class Piece(Struct, forbid_unknown_fields=True, gc=False):
+class StreamPiece(Struct, forbid_unknown_fields=True, gc=False):
     """The piece."""
 
-    candidates: tuple[Candidate]
+    candidates: tuple[GrowingCandidate]
     usage: dict[str, Any] | None = field(name="usageMetadata", default=None)
     model: Raw = field(name="modelVersion", default=Raw())
     response: Raw = field(name="responseId", default=Raw())
     created: Raw = field(name="createTime", default=Raw())
 
 
-PIECES = Decoder(Piece)
+PIECES = Decoder(StreamPiece)

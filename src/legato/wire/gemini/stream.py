@@ -12,7 +12,7 @@ from legato.model.json_access import as_count, as_list, as_object, as_string, as
 from legato.wire.context import Names
 from legato.wire.endings import CUT_SHORT, ending_of
 from legato.wire.gemini.fields import camel
-from legato.wire.gemini.pieces import PIECES, Piece
+from legato.wire.gemini.pieces import PIECES, StreamPiece
 from legato.wire.gemini.reading import PartReader
 from legato.wire.stream import EventDecoder
 
@@ -72,7 +72,7 @@ class Decoder(EventDecoder):
         if candidates:  # one was asked for
             self._read_candidate(camel(candidates[0]))
 
-    def grow(self, piece: Piece) -> bool:
+    def grow(self, piece: StreamPiece) -> bool:
         """Take a piece of text or thinking, once model and id are known."""
         if not self.served or not self.response_id:
             return False

@@ -15,7 +15,7 @@ from legato.wire.builder import AnswerBuilder
 from legato.wire.context import Names
 from legato.wire.openai_chat.calls import CallPlaces, Fragment, OpenCall
 from legato.wire.openai_chat.growing import ReasoningDetails
-from legato.wire.openai_chat.pieces import Delta, MoreOfCall
+from legato.wire.openai_chat.pieces import GrowingMessage, MoreOfCall
 from legato.wire.openai_chat.reading import read_argument_text, read_image, read_text
 
 THOUGHT_FIELDS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
@@ -55,7 +55,7 @@ class MessageReader:
         if "function_call" in delta:
             self._read_legacy_call(delta["function_call"])
 
-    def grow(self, delta: Delta) -> bool:
+    def grow(self, delta: GrowingMessage) -> bool:
         """Take a piece that brings more text, plain thinking, or arguments of a call; False for another call."""
         if delta.tool_calls is not None:
             if delta.content or delta.reasoning_content or delta.reasoning:

@@ -27,7 +27,7 @@ class MoreOfCall(Struct, gc=False):
     extra_content: None = None
 
 
-class Delta(Struct, gc=False):
+class GrowingMessage(Struct, gc=False):
     """More of the message."""
 
     content: str | None = None
@@ -41,10 +41,10 @@ class Delta(Struct, gc=False):
     audio: None = None
 
 
-class Choice(Struct, gc=False):
+class GrowingChoice(Struct, gc=False):
     """The one answer that was asked for, and that goes on."""
 
-    delta: Delta
+    delta: GrowingMessage
     index: Literal[0] | None = None
     finish_reason: None = None
     usage: None = None
@@ -52,10 +52,10 @@ class Choice(Struct, gc=False):
     object: None = None
 
 
-class Piece(Struct, gc=False):
+class StreamPiece(Struct, gc=False):
     """The chunk, which says nothing of the answer as a whole."""
 
-    choices: tuple[Choice]
+    choices: tuple[GrowingChoice]
     object: Literal["chat.completion.chunk"] | Nothing = None
     finish_reason: None = None
     usage: None = None
@@ -63,4 +63,4 @@ class Piece(Struct, gc=False):
     x_groq: None = None
 
 
-PIECES = Decoder(Piece)
+PIECES = Decoder(StreamPiece)

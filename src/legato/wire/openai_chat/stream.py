@@ -10,7 +10,7 @@ from legato.model import JsonObject, Target
 from legato.model.json_access import as_list, as_object, as_string, as_text
 from legato.wire.context import Names
 from legato.wire.openai_chat.message import MessageReader
-from legato.wire.openai_chat.pieces import PIECES, Piece
+from legato.wire.openai_chat.pieces import PIECES, StreamPiece
 from legato.wire.openai_chat.reading import raise_for_error, read_ending, read_usage
 from legato.wire.stream import EventDecoder
 
@@ -51,7 +51,7 @@ class Decoder(EventDecoder):
         if self._reason is not None:
             self._settle(self._reason)
 
-    def grow(self, piece: Piece) -> bool:
+    def grow(self, piece: StreamPiece) -> bool:
         """Take a chunk that brings more of the message, once model and id are known and before it ends."""
         if self._reason is not None or not self.served or not self.response_id:
             return False

@@ -10,7 +10,7 @@ from msgspec.json import Decoder
 from legato.wire.pieces import Index
 
 
-class Piece(Struct, gc=False):
+class StreamPiece(Struct, gc=False):
     """More of the item at `output_index`."""
 
     type: Literal[
@@ -26,4 +26,4 @@ class Piece(Struct, gc=False):
     summary_index: Index | None = None
 
 
-PIECES = Decoder(Piece)
+PIECES = Decoder(StreamPiece)

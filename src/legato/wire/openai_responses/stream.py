@@ -25,7 +25,7 @@ from legato.wire.openai_responses.decode import (
     read_ending,
     usage_of,
 )
-from legato.wire.openai_responses.pieces import PIECES, Piece
+from legato.wire.openai_responses.pieces import PIECES, StreamPiece
 from legato.wire.openai_responses.reading import blocks_of, call_native, message_native, thinking_text
 from legato.wire.stream import EventDecoder
 
@@ -59,7 +59,7 @@ class Decoder(EventDecoder):
         else:
             read(self, event)
 
-    def grow(self, piece: Piece) -> bool:
+    def grow(self, piece: StreamPiece) -> bool:
         """Take a delta of an item that has grown before."""
         kind, place = piece.type, piece.output_index
         if kind == "response.output_text.delta":

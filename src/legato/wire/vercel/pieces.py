@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.json import Decoder
 
 
-class Piece(Struct, gc=False):
+class StreamPiece(Struct, gc=False):
     """More of what has that id."""
 
     type: Literal["text-delta", "reasoning-delta", "tool-input-delta"]
@@ -19,4 +19,4 @@ class Piece(Struct, gc=False):
     options: None = field(name="providerOptions", default=None)
 
 
-PIECES = Decoder(Piece)
+PIECES = Decoder(StreamPiece)

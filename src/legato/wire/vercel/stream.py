@@ -20,7 +20,7 @@ from legato.model.json_access import as_object, as_string, as_text
 from legato.wire.context import Names
 from legato.wire.stream import EventDecoder
 from legato.wire.vercel.decode import provider_error, read_ending, usage_of
-from legato.wire.vercel.pieces import PIECES, Piece
+from legato.wire.vercel.pieces import PIECES, StreamPiece
 from legato.wire.vercel.reading import Form, native_of, read_call, read_file, read_hosted
 
 
@@ -54,7 +54,7 @@ class Decoder(EventDecoder):
         else:
             read(self, event)
 
-    def grow(self, piece: Piece) -> bool:
+    def grow(self, piece: StreamPiece) -> bool:
         """Take a delta of what has begun."""
         kind, delta = piece.type, piece.delta
         if not delta:
