@@ -80,11 +80,13 @@ class Session:
         spill: Spill = lambda _text, _call: None,
         noted: Noted = lambda _: None,
         reports: bool = False,
+        asker: str = "",
     ) -> None:
         """Nothing is sent or stored before the session is entered.
 
         `tools` are functions, or tools made with `@tool`, which can also say what kind of tool it is and how long it
-        may run. `reports` asks for a `Reported` event, with all that was decided, for every request; `last` has it
+        may run. `asker` is who asks for approval, where it is another one than who is talked to: a subagent, in a word
+        or two. `reports` asks for a `Reported` event, with all that was decided, for every request; `last` has it
         anyway.
         """
         self.system = system
@@ -106,6 +108,7 @@ class Session:
             grace=self.limits.grace,
             spill=spill,
             noted=noted,
+            asker=asker,
         )
         self.last: Sent | None = None
         """the request that was made last, and its outcome"""

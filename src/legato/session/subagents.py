@@ -74,6 +74,7 @@ def task_tool(
     """
 
     async def run(arguments: JsonObject, context: ToolContext) -> object:
+        described = _described(arguments, context, parent())
         session = Session(
             route,
             tools=tools.without([TASK]),
@@ -81,13 +82,14 @@ def task_tool(
             options=options,
             thinking=thinking,
             store=store,
-            meta={**(meta or {}), **_described(arguments, context, parent())},
+            meta={**(meta or {}), **described},
             approval=approval,
             limits=limits,
             history=ToolHistory.in_world(world, history),
             world=world,
             spill=spill,
             noted=noted,
+            asker=str(described.get("title", "subagent")),
         )
         try:
             async with session:

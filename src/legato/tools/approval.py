@@ -46,7 +46,7 @@ class Question(Struct, frozen=True):
     `pattern` is what "always" may mean: a rule for the tool with that pattern; None offers nothing. `protected` says
     why the answer can only hold for this one call, if that is so. `sandbox` says whether what it starts is in one.
     `outside` is set where the call has run in the sandbox already, and says why it may have failed there: the question
-    is whether it may run again, outside of it.
+    is whether it may run again, outside of it. `asker` names the subagent whose call it is, if one's.
     """
 
     call: CallId
@@ -59,6 +59,7 @@ class Question(Struct, frozen=True):
     protected: str | None = None
     sandbox: str | None = None
     outside: str | None = None
+    asker: str = ""
 
 
 class Ruling(Struct, frozen=True):
@@ -168,9 +169,9 @@ class Approval:
         self._grants.clear()
 
     async def decide(
-        self, call: ToolCall, tool: Tool, *, arguments: JsonObject, records: ApprovalRecords
+        self, call: ToolCall, tool: Tool, *, arguments: JsonObject, records: ApprovalRecords, asker: str = ""
     ) -> Permit | Refusal:
-        """May `call` run? Asks, if modes and rules do not say."""
+        """May `call` run? Asks, if modes and rules do not say; `asker` names the subagent whose call it is."""
         verdict = self._unasked(tool, arguments)
         if not isinstance(verdict, Judgement):
             return verdict
@@ -193,10 +194,13 @@ class Approval:
                 pattern=None if verdict.protected or verdict.by_rule else offered_pattern(tool, arguments),
                 protected=verdict.protected,
                 sandbox=None if isolation is None else isolation.words,
+                asker=asker,
             )
             return await self._ask(call, tool, question, verdict, records)
 
-    async def offer_outside(self, call: CallId, tool: Tool, arguments: JsonObject, *, why: str) -> bool:
+    async def offer_outside(
+        self, call: CallId, tool: Tool, arguments: JsonObject, *, why: str, asker: str = ""
+    ) -> bool:
         """Whether a person lets a call run again outside of the sandbox; no rule, grant or mode says so for them."""
         if self.mode is Mode.NEVER or not getattr(self.approver, "is_person", False):
             return False
@@ -210,6 +214,7 @@ class Approval:
                 shown=shown,
                 digest=digest_of(tool.name, arguments, f"outside\n{shown}"),
                 outside=why,
+                asker=asker,
             )
             try:
                 with anyio.fail_after(self.timeout):

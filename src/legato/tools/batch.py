@@ -42,6 +42,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     budget: OutputBudget = field(default_factory=OutputBudget)
     spill: Spill = lambda _text, _call: None
     noted: Noted = lambda _: None
+    asker: str = ""
 
 
 class Batch:
@@ -127,7 +128,9 @@ class Batch:
     async def _ask_and_queue(self, job: Job) -> ToolResponse | None:
         tool = _tool_of(job)
         try:
-            decision = await self._terms.approval.decide(job.call, tool, arguments=job.arguments, records=self._log)
+            decision = await self._terms.approval.decide(
+                job.call, tool, arguments=job.arguments, records=self._log, asker=self._terms.asker
+            )
             if not isinstance(decision, Permit):
                 return decision.response(job.call)
             job.writes, job.unreadable = decision.writes, decision.unreadable
@@ -194,7 +197,8 @@ class Batch:
             self._terms.noted(ToolNote(NoteKind.LATE_RETURN, call.id, detail))
 
         async def offer(why: str) -> bool:
-            return await self._terms.approval.offer_outside(call.id, tool, job.arguments, why=why)
+            terms = self._terms
+            return await terms.approval.offer_outside(call.id, tool, job.arguments, why=why, asker=terms.asker)
 
         job.phase = Phase.RUNNING
         context = ToolContext(

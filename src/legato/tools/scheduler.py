@@ -25,7 +25,8 @@ class ToolScheduler:
     """Runs batches of tool calls, one batch at a time.
 
     `limit` is how many tools run at once, `grace` how many seconds a tool has to stop when it is told to. `spill` keeps
-    outputs that are too long, and `noted` is told what happened outside the normal course.
+    outputs that are too long, and `noted` is told what happened outside the normal course. `asker` names the subagent
+    whose calls they are, where a person is asked.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class ToolScheduler:
         budget: OutputBudget | None = None,
         spill: Spill = lambda _text, _call: None,
         noted: Noted = lambda _: None,
+        asker: str = "",
     ) -> None:
         if limit < 1:
             raise CallerError(f"at least one tool must be able to run, not {limit}")
@@ -49,6 +51,7 @@ class ToolScheduler:
             budget=budget or OutputBudget(),
             spill=spill,
             noted=noted,
+            asker=asker,
         )
         self._taken: set[CallId] = set()
         self._batch: Batch | None = None

@@ -82,7 +82,8 @@ class TerminalApprover:
         screen = self._screen
         screen.line()
         wants = _WANTS[question.kind] if question.outside is None else "could run again, outside the sandbox"
-        screen.line(f"{reveal_line(question.tool)} {wants}:", Style.BOLD)
+        asker = f"subagent ({clip(reveal_line(question.asker), 60)}): " if question.asker else ""
+        screen.line(f"{asker}{reveal_line(question.tool)} {wants}:", Style.BOLD)
         lines = reveal(question.shown).split("\n")
         colours = is_diff(lines)
         for line in lines:

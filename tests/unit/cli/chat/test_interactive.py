@@ -666,6 +666,13 @@ def test_a_command_can_let_the_person_pick_one_of_many(talk: Talk, monkeypatch: 
     assert "fruit\n1  apple\n2  pear\n" in ran.text
 
 
+def test_the_question_for_the_call_of_a_subagent_says_whose_it_is(talk: Talk):
+    prompt = 'call shell with {\\"command\\": \\"ls\\"}'
+    ran = talk(f'call task with {{"description": "look around", "prompt": "{prompt}"}}', answers=("n", ""))
+
+    assert "subagent (look around): shell wants to run:\n  │ ls\n" in ran.text
+
+
 def test_a_subagent_is_watched(talk: Talk, home: Home):
     (home.work / "a.txt").write_text("forty-two")
     ran = talk('call task with {"prompt": "use read on a.txt"}')

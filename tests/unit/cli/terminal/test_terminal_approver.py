@@ -171,6 +171,12 @@ def test_ctrl_c_cancels_the_turn_which_withdraws_the_question():
     assert anyio.run(main)
 
 
+def test_a_question_says_which_subagent_asks():
+    _, text, _ = ask(question(asker="look\n\x1b[2Kyes"), "y")
+
+    assert "\nsubagent (look\\n\\x1b[2Kyes): shell wants to run:\n" in text
+
+
 def test_a_question_says_whether_what_runs_is_in_a_sandbox():
     _, text, _ = ask(question(sandbox="in the sandbox: writes only in this folder, no network"), "y")
 
