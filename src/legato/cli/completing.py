@@ -43,7 +43,8 @@ def _settings() -> Settings:
 
 
 def _routes() -> list[str]:
-    from legato.cli.providers import catalogue_of, profiles_of
+    from legato.cli.providers import profiles_of
+    from legato.cli.settings.own_catalogue import catalogue_of
     from legato.request.model_list import known_routes
 
     settings = _settings()
@@ -52,7 +53,7 @@ def _routes() -> list[str]:
 
 
 def _providers() -> list[str]:
-    from legato.cli.providers import catalogue_of
+    from legato.cli.settings.own_catalogue import catalogue_of
 
     return sorted(catalogue_of(_settings()).providers)
 

@@ -24,7 +24,6 @@ from legato.cli.exits import line_of
 from legato.cli.gateway_check import check_clients, check_gateway
 from legato.cli.providers import (
     NotConfigured,
-    catalogue_of,
     credentials_of,
     initial_profile,
     key_ring,
@@ -34,6 +33,7 @@ from legato.cli.providers import (
 )
 from legato.cli.settings.files import load
 from legato.cli.settings.layers import Loaded
+from legato.cli.settings.own_catalogue import catalogue_of
 from legato.cli.settings.project_files import MCP_FILE
 from legato.cli.settings.schema import Settings
 from legato.cli.terminal.styles import is_dumb

@@ -10,14 +10,14 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
 
 from msgspec.structs import replace
 
+from legato.cli.settings.own_catalogue import catalogue_of
 from legato.cli.settings.schema import Settings
 from legato.errors import ConfigError, LegatoError, ProviderError
 from legato.model import Target
-from legato.request import Catalogue, default_catalogue
+from legato.request import Catalogue
 from legato.request.model_list import current_model
 from legato.routing import Profile, Route, only, read_profiles
 from legato.session import Limits, World
@@ -74,14 +74,6 @@ async def open_world(
         yield World(
             transport=transport, catalogue=catalogue, keys=keys, endpoints=settings.endpoints, patience=patience
         )
-
-
-def catalogue_of(settings: Settings, origins: Mapping[str, str] | None = None) -> Catalogue:
-    """The packaged catalogue with what the settings add; `origins` says which file sets what."""
-    extra: dict[str, Any] = {"providers": settings.providers, "families": list(settings.families)}
-    if not any(extra.values()):
-        return default_catalogue()
-    return default_catalogue().extended(extra, source="the settings", places=origins)
 
 
 def key_ring(

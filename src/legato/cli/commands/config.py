@@ -83,8 +83,8 @@ def explain(route: str, file: Path | None = None, as_json: bool = False) -> None
     """
     import msgspec
 
-    from legato.cli.providers import catalogue_of
     from legato.cli.settings.files import load
+    from legato.cli.settings.own_catalogue import catalogue_of
     from legato.cli.terminal.reveal import reveal_line
 
     loaded = load(config=file)

@@ -44,8 +44,8 @@ def models(pattern: str, check: str | None, config: Path | None, as_json: bool, 
 
     --check exits with 3 if a model of the catalogue is not listed by its provider any more.
     """
-    from legato.cli.providers import catalogue_of
     from legato.cli.settings.files import load
+    from legato.cli.settings.own_catalogue import catalogue_of
 
     loaded = load(config=config)
     catalogue = catalogue_of(loaded.settings, loaded.origins)

@@ -58,7 +58,7 @@ def load(
     layers += [*read_environment(variables), *read_flags(flags or {})]
     merged = merge(layers, project=project, is_trusted=is_trusted)
     if merged.settings.providers or merged.settings.families:
-        from legato.cli.providers import catalogue_of  # slow to load
+        from legato.cli.settings.own_catalogue import catalogue_of  # slow to load
 
         catalogue_of(merged.settings, merged.origins)  # here, where it is known which file says what is wrong
     return replace(
