@@ -43,7 +43,7 @@ _LONGEST_PATH = 4_096
 _MOST_ENTERED, _LONGEST_BASE, _MOST_NAMES = 8, 1_024, 1_000
 """folders that a command goes into, characters of one, and names in it, up to which what is in there is looked for"""
 _WILD = frozenset("*?[")
-_ADDRESS = r"[a-z][a-z0-9+.-]*://(?:[^\s/@'\"]*@)?(\[[0-9a-f:.]+\]|[^\s/:'\"\\?#)>\]]+)"
+_ADDRESS = r"(?<=[a-z0-9+.-])://(?:[^\s/@'\"]*@)?(\[[0-9a-f:.]+\]|[^\s/:'\"\\?#)>\]]+)"
 _REMOTE = r"(?:[\w.-]+@)?([\w-]+(?:\.[\w-]+)+|localhost|\[[0-9a-f:.]+\])(?::.*|/.*)?"
 _REACHING = frozenset(
     {"curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "ping", "dig",

@@ -166,13 +166,17 @@ def test_hosts_are_denied_or_asked_about_and_never_allowed_by_a_rule() -> None:
         parse_rules(allow=["net(example.com)"])
 
 
-@pytest.mark.parametrize("piece", ["cd a;", "cd a/..;b ", "a ", "[a]*", "a*/", "{a,b}", "$x/"])
-def test_the_paths_of_a_long_command_are_looked_through_in_linear_time(root: Path, piece: str) -> None:
+PIECES = ["cd a;", "cd a/..;b ", "a ", "[a]*", "a*/", "{a,b}", "$x/", "a", "a.", "a@", "://", "a://", "curl a.b "]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("tool", ["shell", "mcp__x__y"])
+def test_what_a_long_text_touches_is_looked_through_in_linear_time(root: Path, tool: str, piece: str) -> None:
+    denied = ["read(**/*.pem)", "write(k)", "net(example.com)", "net(*.a*b)"]
+
     def seconds(length: int) -> float:
         begin = time.process_time()
-        effect(
-            root, "shell", {"command": piece * (length // len(piece))}, Mode.ASK, deny=["read(**/*.pem)", "write(k)"]
-        )
+        effect(root, tool, {"command": piece * (length // len(piece))}, Mode.ASK, deny=denied)
         return time.process_time() - begin
 
     assert min(seconds(80_000) for _ in range(3)) < 40 * min(seconds(8_000) for _ in range(3)) + 0.05
