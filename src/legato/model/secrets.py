@@ -32,9 +32,9 @@ def known_secrets() -> set[str]:
 _SECRET_NAME = re.compile(
     r"""
       (?:^|_) (?:API|ACCESS|AUTH|PRIVATE|SECRET|ENCRYPTION|SIGNING|LICENSE)? KEYS? (?:_|\d*$)
-    | TOKENS? (?:_|\d*$)
-    | SECRETS? (?:_|\d*$) | SECRETKEY
-    | PASSWORD | PASSWD | PASSPHRASE | (?:^|_) PASS (?:_|$) | _PWD$
+    | API_?KEY | TOKEN (?!IZ) | SECRET (?!ARY|ARIAT)
+    | PASSWORD | PASSWD | PASSPHRASE | SSHPASS | (?:^|_) PASS (?:_|$) | _PWD$
+    | (?:^|_) (?:WEBHOOK|JWT) (?:_|$) | AUTH_CONFIG
     | CREDENTIALS? (?:_|$)
     | (?:^|_) (?:DSN | CONNECTION_?STRING | DATABASE_URL | AUTH | BEARER | COOKIE | PAT) $
     """,

@@ -365,6 +365,13 @@ HIDDEN = [
     "SMTP_PASSWORD",
     "NPM_AUTH",
     "GITLAB_PAT",
+    "SSHPASS",
+    "SLACK_WEBHOOK_URL",
+    "MY_JWT",
+    "DOCKER_AUTH_CONFIG",
+    "APIKEYPROD",
+    "MYTOKENVALUE",
+    "mySecretThing",
 ]
 KEPT = [
     "PATH",
