@@ -51,6 +51,17 @@ def test_a_call_of_a_built_in_tool_is_closed_in_the_form_of_its_kind(call: Any, 
     assert mend(read(mended.data)).changes == []
 
 
+def test_a_call_whose_result_cannot_be_words_is_given_none() -> None:
+    call = {"type": "computer_call", "call_id": "call_1", "action": {"type": "screenshot"}, "status": "completed"}
+    items = [{"role": "user", "content": "Look."}, call, {"role": "user", "content": "So?"}]
+    document = read(whole({"model": "computer-use-preview", "truncation": "auto", "input": items}))
+    with pytest.raises(RepairRefused) as caught:
+        mend(document)
+    assert any(loss.place.startswith("input[1]") for loss in caught.value.losses)
+    forced = json.loads(mend(document, force=True).data)
+    assert "computer_call_output" not in [item.get("type") for item in forced["input"]]
+
+
 def test_a_tool_that_is_defined_twice_as_it_is_goes_and_one_that_is_defined_otherwise_stays() -> None:
     read_tool = {"name": "read", "description": "Reads.", "input_schema": {"type": "object"}}
     body = {"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi."}]}

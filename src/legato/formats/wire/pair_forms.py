@@ -85,6 +85,10 @@ class PairForm(ABC):
     def words(self, text: str) -> JsonObject:
         """A message of the human side."""
 
+    def takes_words(self, call: JsonObject) -> bool:
+        """Whether the result of a call may be words."""
+        return True
+
     def with_results(self, message: JsonObject, fresh: Sequence[FreshResult]) -> JsonObject | None:
         """`message` with these results beside its own; None if it cannot hold them."""
         return None
@@ -307,6 +311,9 @@ class _ItemForm(PairForm):
 
     def words(self, text: str) -> JsonObject:
         return openai_responses.user_text(text)
+
+    def takes_words(self, call: JsonObject) -> bool:
+        return call.get("type") != "computer_call"  # what comes of it is a screenshot
 
 
 def _written_output(item: FreshResult) -> JsonObject:

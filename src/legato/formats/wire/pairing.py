@@ -1,8 +1,8 @@
 """Put the calls and results of a body right, message by message, and leave every other message as it is.
 
 In:  a body whose messages can be read, and its target.
-Out: the body with one result for every call where the provider expects it, and what was changed; None if what the
-     parser reads in the messages cannot be found in them again, so that nothing can be changed in place.
+Out: the body with one result for every call where the provider expects it, and what was changed; None if that cannot be
+     done in place: what the parser reads in the messages cannot be found in them again, or a result is no words.
 """
 
 from __future__ import annotations
@@ -65,6 +65,9 @@ def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | No
     )
     plan = plan_records(records, talk.ledger, demands)
     where = {call.id: (record.index, number) for record in records for number, call in enumerate(record.calls)}
+    closed = [where[item.call] for step in plan.steps for item in step.items if isinstance(item, Closing)]
+    if not all(form.takes_words(form.call(messages[record], number)) for record, number in closed):
+        return None
     mended = _Messages(messages, plan, form, where).mended()
     joined = _joined(mended, form)
     told = [FileNote(parts.messages_field, "messages of one side that followed each other were joined")]
