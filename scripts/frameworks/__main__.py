@@ -19,7 +19,19 @@ from scripts.clients.thoughts import thoughts_that_came_home
 from scripts.frameworks.damages import FOREIGN, Damage
 from scripts.frameworks.installing import ROOT, NotInstalled, python_of, version_in, write_locks
 from scripts.frameworks.judging import judged
-from scripts.frameworks.results import FRAMEWORKS, Cell, Journey, Record, Title, new_record, summary, table, write
+from scripts.frameworks.results import (
+    FRAMEWORKS,
+    PAGE,
+    Cell,
+    Journey,
+    Record,
+    Title,
+    new_record,
+    summary,
+    table,
+    write,
+)
+from scripts.frameworks.sections import differing, program, section_of
 from scripts.frameworks.stage import Framework, open_framework
 
 RECORDED = ROOT / "tests" / "data" / "frameworks"
@@ -100,6 +112,7 @@ def _play(title: Title, record: Record) -> None:
             record.journeys.append(_home(title.name, framework, family))
         shown = framework.example(title.example)
         record.journeys.append(Journey(title.name, title.example, True, len(shown.asked), shown.refusals, shown.error))
+        record.journeys.append(_section(title, framework))
         record.journeys += [_travelled(title.name, framework, 2 * len(families) + 1, legato=on) for on in (False, True)]
 
 
@@ -115,6 +128,14 @@ def _cells(name: str, framework: Framework, families: list[str]) -> Iterator[Cel
                 for on in (False, True)
             ]
             yield Cell.of(name, damage, family, *told)
+
+
+def _section(title: Title, framework: Framework) -> Journey:
+    """Do what the page tells its reader to do."""
+    blocks = section_of(PAGE.read_text(encoding="utf-8"), title.name)
+    ran = framework.program(program(blocks))
+    wrong = ran.error or "; ".join(differing(blocks, str(ran.answer["printed"])))
+    return Journey(title.name, "section of the page", True, len(ran.asked), ran.refusals, wrong)
 
 
 def _home(name: str, framework: Framework, family: str) -> Journey:

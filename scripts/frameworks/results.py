@@ -198,7 +198,8 @@ def _remarks(record: Record) -> str:
 
 
 _RULES = (
-    "What was refused without Legato, by which rule; each has its source there, a recorded refusal or a public issue:"
+    "What was refused without Legato, by which rule; each has its source there, a recorded refusal or a public issue. "
+    "Whether a signature\nis its own is known to a provider alone (`own-reasoning`):"
 )
 
 
@@ -209,10 +210,13 @@ def _broken(record: Record) -> list[str]:
         cells = [cell for cell in record.cells if cell.rule == rule]
         damages = ", ".join(dict.fromkeys(str(cell.damage) for cell in cells))
         names = ", ".join(dict.fromkeys(cell.framework for cell in cells))
-        # Whether a signature is a provider's own is known to nobody else, so no rule of a body is about that.
-        shown = f"[`{rule}`](rules.md#{rule.replace('/', '')})" if "/" in rule else f"`{rule}`"
+        shown = f"[`{rule}`]({_SOURCES.get(rule) or 'rules.md#' + rule.replace('/', '')})"
         lines.append(f"| {shown} | {damages} | {names} |")
     return lines
+
+
+_SOURCES = {"own-reasoning": "https://github.com/badrisnarayanan/antigravity-claude-proxy/issues/18"}
+"""Whether a signature is a provider's own is known to nobody else, so no rule of a body is about that."""
 
 
 def _is_fine(record: Record, name: str, damage: Damage) -> bool:

@@ -70,9 +70,17 @@ class Framework:
 
     def example(self, name: str) -> Played:
         """Run a program of examples/frameworks/, in the same environment."""
+        return self._run([str(ROOT / "examples" / "frameworks" / name)])
+
+    def program(self, code: str) -> Played:
+        """Run a program, in a folder of its own, with variables that lead every client to the simulated providers."""
+        with tempfile.TemporaryDirectory() as folder:
+            return self._run(["-c", code], folder=Path(folder))
+
+    def _run(self, arguments: list[str], *, folder: Path = ROOT) -> Played:
         before = len(self._world.requests)
-        command = [str(self._python), str(ROOT / "examples" / "frameworks" / name)]
-        done = subprocess.run(command, cwd=ROOT, env=self._around, capture_output=True, text=True, check=False)
+        command, around = [str(self._python), *arguments], self._around | variables(self._around["LEGATO_SIMULATED"])
+        done = subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True, check=False)
         told = {"error": done.stderr.strip()[-500:] or f"status {done.returncode}"} if done.returncode else {}
         return Played({**told, "printed": done.stdout}, self._world.requests[before:])
 
@@ -84,6 +92,20 @@ class Framework:
     def begin(self, urls: dict[str, str]) -> None:
         """Say where the providers are."""
         self._send(urls)
+
+
+def variables(base: str) -> dict[str, str]:
+    """What leads the clients of the frameworks to simulated providers at `base`, as docs/integrations.md has it."""
+    mistral = f"{base}/mistral/v1"
+    urls = {
+        "ANTHROPIC_BASE_URL": f"{base}/anthropic",
+        "OPENAI_BASE_URL": f"{base}/openai/v1",
+        "GOOGLE_GEMINI_BASE_URL": f"{base}/gemini",
+        "MISTRAL_BASE_URL": mistral,
+        "MISTRAL_AZURE_API_BASE": mistral,
+    }
+    keys = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"), "any")
+    return urls | keys | {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:

@@ -30,7 +30,7 @@ APP, USER = "reader", "ada"
 class Player:
     """Agents of ADK, one for each family."""
 
-    families = ("anthropic", "openai", "gemini", "mistral")
+    families = ("anthropic", "openai", "openai-responses", "gemini", "mistral")
 
     def __init__(self, urls: dict[str, str]) -> None:
         self._urls = urls
@@ -44,6 +44,8 @@ class Player:
                 more: dict[str, Any] = {"thinking": budget} if thinks else {}
             case "openai":
                 name, more = "openai/gpt-4.1", {}
+            case "openai-responses":
+                name, more = "openai/responses/gpt-5", {}
             case _:
                 name, more = "mistral/mistral-large-latest", {}
         return LiteLlm(model=name, api_base=self._urls[family], api_key=KEY, max_tokens=8192, **more)

@@ -31,6 +31,7 @@ TOOLS = [
 MODELS = {
     "anthropic": "anthropic/claude-sonnet-4-5",
     "openai": "openai/gpt-4.1",
+    "openai-responses": "openai/responses/gpt-5",
     "gemini": "gemini/gemini-3-pro-preview",
     "mistral": "mistral/mistral-large-latest",
 }
@@ -53,6 +54,8 @@ class Player:
         asked |= {"api_base": self._urls[family], "api_key": KEY}
         if thinks and family == "anthropic":
             asked["thinking"] = {"type": "enabled", "budget_tokens": 2048}
+        if family == "openai-responses":
+            asked |= {"store": False, "include": ["reasoning.encrypted_content"]}
         while True:
             answer: Any = await litellm.acompletion(messages=messages, **asked)
             message = answer.choices[0].message
