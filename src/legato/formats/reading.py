@@ -27,7 +27,8 @@ from legato.wire.dialects import dialect_parts
 def detect(data: Data, *, name: str = "") -> Detected:
     """The format of `data`, and the evidence for it; raises `FormatError` if it is none that we know."""
     source = open_source(data, name=name)
-    return _known(look(source, None)[1], source.name)
+    head, found = look(source, None)
+    return _known(found, source.name, head)
 
 
 def read_all(
@@ -99,7 +100,7 @@ def look(source: Source, asked: Format | None) -> tuple[Head, Detected | None]:
 def read_as(source: Source, head: Head, found: Detected | None, asked: Format | None) -> list[Document]:
     """Every conversation in `source`, read as the format that was asked for, or else as the one that was found."""
     if asked is None:
-        chosen, wire = format_named(_known(found, source.name).format), ""
+        chosen, wire = format_named(_known(found, source.name, head).format), ""
     else:
         chosen, wire = _asked_for(asked, head, found)
     layout = _layout(chosen, head)
@@ -198,9 +199,10 @@ def _layout(chosen: Format, head: Head) -> Layout:
     return head.layout
 
 
-def _known(found: Detected | None, name: str) -> Detected:
+def _known(found: Detected | None, name: str, head: Head) -> Detected:
     if found is None:
-        brief = f"{name}: unknown format: this is JSON, but nothing in it shows one that is read"
+        what = f"{head.error}, and" if head.error else "this is JSON, but"
+        brief = f"{name}: unknown format: {what} nothing in it shows one that is read"
         raise UnknownFormat(
             f"{brief}; if it is one of {', '.join(FORMATS)}, name it with --from "
             "(`legato inspect --explain` says what was looked for)",

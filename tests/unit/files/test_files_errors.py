@@ -54,6 +54,14 @@ def test_json_that_is_no_conversation_is_refused(function: Callable[..., Any]):
 
 
 @every_function
+def test_json_that_breaks_off_before_it_tells_its_format_is_said_to(function: Callable[..., Any]):
+    with pytest.raises(
+        FormatError, match="unknown format: the JSON breaks off before its end, after 5 bytes, and noth"
+    ):
+        function(b'{"a":')
+
+
+@every_function
 def test_an_empty_file_is_refused(function: Callable[..., Any]):
     with pytest.raises(FormatError, match="the file is empty"):
         function(b"")
