@@ -271,3 +271,33 @@ async def test_no_path_holds_the_program_up(root: Path, piece: str) -> None:
         assert "characters; at most 4,096 are one" in str(response.error), tool
         assert len(str(response.error)) < 500
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read", {"path": ".ENV"}), ("grep", {"path": ".env", "pattern": "x"}), ("write", {"path": ".env", "content": ""}),
+        ("edit", {"path": "src/../.env", "old": "the", "new": "a"}), ("shell", {"command": "cat .e*"}),
+        ("shell", {"command": "bash -eo pipefail -c 'cat ./.env'"}), ("shell", {"command": "cd src; cat ../.env"}),
+    ],
+)  # fmt: skip
+async def test_what_a_rule_denies_is_denied_to_every_tool_and_spelling(
+    root: Path, tool: str, arguments: dict[str, str]
+) -> None:
+    (root / ".env").write_text("the secret inside\n")
+    [response] = await tried(root, (tool, arguments), approval=Approval(Mode.NEVER, parse_rules(deny=["read(.env)"])))
+    assert "The rule `read(.env)`" in str(response.error)
+    assert "the secret inside" not in str(response)
+
+
+async def test_texts_that_differ_are_never_shown_as_alike_or_as_a_number(root: Path) -> None:
+    (root / "src/a.py").write_text("a\u2028b\n")
+    person = Person(verdict=Verdict.DENIED)
+    calls = [
+        ("write", {"path": "src/a.py", "content": "a\nb\n"}),
+        ("write", {"path": "src/b.py", "content": "x" * 2_000_001 + "\nrm -rf ~\n"}),
+    ]
+    await tried(root, *calls, approval=Approval(approver=person))
+    line, large = (question.shown for question in person.asked)
+    assert line.split("\n")[-3:] == ["-a\u2028b", "+a", "+b"]
+    assert "+rm -rf ~" in large.split("\n")
