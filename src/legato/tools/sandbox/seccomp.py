@@ -19,8 +19,8 @@ from socket import AF_INET, AF_INET6, AF_UNIX, SOCK_SEQPACKET, SOCK_STREAM
 
 AF_NETLINK = 16  # with it a program asks the kernel for its network interfaces; macOS has none
 _ALLOW, _ERRNO = 0x7FFF_0000, 0x0005_0000
-_LOAD, _JUMP_IF_EQUAL, _JUMP_IF_AT_LEAST, _JUMP_IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_KEEP_BITS = 0x54
+_LOAD, _JUMP_IF_EQUAL, _JUMP_IF_AT_LEAST, _JUMP_IF_ANY_BIT = 0x20, 0x15, 0x35, 0x45
+_KEEP_BITS, _RETURN = 0x54, 0x06
 _NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16
 """offsets in the kernel's `struct seccomp_data`"""
 
