@@ -124,6 +124,7 @@ def test_keys_at_rest(sit: Sit, size: tuple[int, int]):
     person.at_prompt()
     person.types(CTRL_O)
     person.sees("row 20")
+    person.at_prompt()
     person.types(SHIFT_TAB)
     person.glimpses(" · edits · ")
 
