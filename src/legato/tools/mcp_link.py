@@ -7,7 +7,8 @@
 A server that never answered is not tried again, nor is one that was given up for what it sent: what is wrong with it
 stays wrong. One that worked and died may have had a bad moment, so it is started again, after a pause that doubles, and
 at most `_MOST_RESTARTS` times in `_WINDOW` seconds. Its tools stay the same objects while they are described the same,
-so that nothing changes in a request. A call that was on its way is never made again: it may have had its effect.
+so that nothing changes in a request. A call that was on its way is never made again: it may have had its effect. One
+that comes meanwhile waits until the server is back, or given up.
 """
 
 from __future__ import annotations
@@ -83,6 +84,8 @@ class McpLink:
         self._connecting: anyio.CancelScope | None = None
         self._wake = anyio.Event()
         """there is no reason any more to stay connected: it is over, or the server has ended"""
+        self._settled = anyio.Event()
+        """it is connected, or will not be: no call has to wait"""
         self._ends: deque[float] = deque(maxlen=_MOST_RESTARTS + 1)
         """when the server has ended by itself"""
 
@@ -101,6 +104,7 @@ class McpLink:
         """Close the connection; the task that keeps it ends."""
         self._over.set()
         self._wake.set()
+        self._settled.set()
         if self._connecting is not None and self._client is None:
             self._connecting.cancel()
 
@@ -124,13 +128,14 @@ class McpLink:
             with anyio.move_on_after(_PAUSE * 2 ** (len(self._ends) - 1)):
                 await self._over.wait()
         self.ready.set()
+        self._settled.set()
         if not self._over.is_set():
             self._changed(self)
 
     async def _stay(self) -> None:
         """Connect once, and stay until it is over or the server ends; a failure is data."""
-        self._wake = anyio.Event()
-        self._complaints = Complaints(self._wake.set)
+        wake = self._wake = anyio.Event()
+        self._complaints = Complaints(lambda: self._lose(wake))
         try:
             with anyio.CancelScope() as self._connecting:
                 await self._serve(self._connecting)
@@ -138,6 +143,12 @@ class McpLink:
                 self._fail(f"no answer within {self._seconds:g} s")
         except Exception as error:  # noqa: BLE001  # someone else's server and someone else's package
             self._fail(_in_words(error))
+
+    def _lose(self, wake: anyio.Event) -> None:
+        """The connection that `wake` is about is of no use any more."""
+        if wake is self._wake and self._settled.is_set() and not self._over.is_set():
+            self._settled = anyio.Event()
+        wake.set()
 
     async def _serve(self, scope: anyio.CancelScope) -> None:
         # The package takes half a second to load; in a thread of its own, a person can type meanwhile.
@@ -156,12 +167,14 @@ class McpLink:
             scope.deadline = float("inf")
             self._client = client
             self.ready.set()
+            self._settled.set()
             self._changed(self)
             if not self._over.is_set():
                 await self._wake.wait()
 
     def _caller(self, name: str) -> Callable[[JsonObject], Awaitable[CallToolResult]]:
         async def ask(arguments: JsonObject) -> CallToolResult:
+            await self._settled.wait()
             client, complaints = self._client, self._complaints
             if client is None or self._wake.is_set():
                 raise CallerError(f"the MCP server {self.server.name!r} has no connection: {self.condition}")
@@ -175,7 +188,7 @@ class McpLink:
                     told = f"the MCP server {self.server.name!r} ended before it answered, and is started again"
                     raise CallerError(f"{told}; whether the call had an effect is not known") from None
                 if self.server.url and not _is_answer(error):
-                    self._wake.set()  # the way there is broken: it is looked for again
+                    self._lose(self._wake)  # the way there is broken: it is looked for again
                 raise
 
         return ask

@@ -79,6 +79,15 @@ async def test_a_call_during_which_its_server_dies_is_not_made_again(server: Mcp
         assert (await run_tool(link.tools[0])).error is None
 
 
+async def test_a_call_that_comes_while_its_server_is_started_again_waits_for_it(server: McpServer) -> None:
+    async with start_mcp([server], seconds=PATIENCE) as (link,):
+        await link.ready.wait()
+        first = await pid_of(link)
+        os.kill(first, signal.SIGKILL)
+        await until(lambda: link.condition == "starting again")
+        assert await pid_of(link) != first
+
+
 async def test_a_server_that_dies_again_and_again_is_given_up(server: McpServer) -> None:
     async with start_mcp([server], seconds=PATIENCE) as (link,):
         await link.ready.wait()
