@@ -342,8 +342,9 @@ def test_five_calls_one_completion_cancelled_are_one_real_and_four_closed_for_ev
 # --- subagents --------------------------------------------------------------------------------------------------------
 
 
-OF_ONE_SESSION = {"conversation", "session_id", "reports"}
-"""what a subagent has no use for: it begins anew, under an id of its own, and is watched through its parent"""
+OF_ONE_SESSION = {"conversation", "session_id", "reports", "asker"}
+"""what a subagent has no use for: it begins anew, under an id of its own, is watched through its parent, and asks for
+approval in the words that describe it"""
 
 
 @pytest.mark.req("REQ-915-029")

@@ -30,7 +30,7 @@ def read(content: Content) -> list[Document]:
     for item in content.items("history"):
         message = item.value
         answered = as_list(message.get("tool_call_ids"))
-        if message.get("role") == "tool" and answered:
+        if answered:  # whoever is said to speak: it is a result
             message = {**message, "tool_call_id": answered[0]}
         reader.message(message, item.place)
     return content.finish(draft)
