@@ -18,6 +18,7 @@ from legato.simulation.faults.plan import FaultKind, InjectedFault
 from legato.wire.arguments import written_arguments
 from legato.wire.dialects import dialect_parts
 from legato.wire.hosting import RefusalReason
+from legato.wire.replying import DONE
 
 REFUSED_WITH: dict[FaultKind, RefusalReason] = {
     FaultKind.RATE_LIMITED: RefusalReason.RATE,
@@ -117,9 +118,10 @@ def spoil_reply(reply: Reply, fault: InjectedFault) -> Reply:
 
 
 def _beginning(reply: Reply, after: int) -> tuple[bytes, ...]:
-    """The chunks before a cut, never all of them; of a body in one piece its first half."""
+    """The chunks before a cut, never all that say something; of a body in one piece its first half."""
     if reply.is_stream:
-        return reply.chunks[: min(after, len(reply.chunks) - 1)]
+        telling = [chunk for chunk in reply.chunks if chunk != DONE]
+        return reply.chunks[: min(after, len(telling) - 1)]
     return (reply.body[: len(reply.body) // 2],)
 
 
