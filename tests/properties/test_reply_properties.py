@@ -120,6 +120,7 @@ def test_an_answer_of_this_dialect_is_read_back_from_body_and_stream(dialect: Di
     assert read_body(parts, own) == own
     assert read_stream(parts, parts.reply_stream(own, "model-1")) == own
     assert read_stream(parts, parts.reply_stream(own, "model-1", unsplit_calls=True)) == own
+    assert read_stream(parts, parts.reply_stream(own, "model-1", unsplit_calls=True, joins_usage=True)) == own
 
 
 @DIALECTS

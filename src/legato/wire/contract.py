@@ -245,7 +245,8 @@ class WriterMaker(Protocol):
         Ids that the answer lacks are made from `response_id`. `usage` is what is known of it when the answer begins,
         and `created` is when that was, in seconds since the epoch, for dialects that tell it.
         Some clients (Mistral's) read calls only if they are not written in pieces, which `unsplit_calls` sees to, and
-        the usage only beside the reason why the answer ended, which `joins_usage` does.
+        the usage only beside the reason why the answer ended, which `joins_usage` does; with both, the calls are
+        there too.
         """
         ...
 

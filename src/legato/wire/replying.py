@@ -132,6 +132,10 @@ class EventWriter(ABC):
     def end(self, answer: Answer) -> list[Event]:
         """The events after the last block."""
 
+    def break_off(self) -> list[Event]:
+        """What waited for those events, where the stream stops without them."""
+        return []
+
     def reason(self, answer: Answer) -> str:
         """How `answer` ended, in the provider's word."""
         return self.reasons[answer.entry.ending or (Ending.CALLS if answer.calls else Ending.DONE)]
@@ -181,7 +185,7 @@ class EventWriter(ABC):
             events += self._close_call(part, part.block()) + self._release()
         events += self._end_run()
         is_cut = answer.entry.ending in (Ending.CUT, Ending.CANCELLED)
-        return self._framed(events if is_cut and self.breaks_off else events + self.end(answer))
+        return self._framed(events + (self.break_off() if is_cut and self.breaks_off else self.end(answer)))
 
     def _framed(self, events: list[Event]) -> list[bytes]:
         return [event if isinstance(event, bytes) else self.frame(event) for event in events]

@@ -155,6 +155,27 @@ def test_calls_come_in_one_piece_where_a_client_reads_no_others():
     ]
 
 
+def test_calls_come_together_beside_the_reason_where_the_usage_does():
+    said = answer(
+        Text("I look."), ToolCall("read", {"path": LONG}, "1"), ToolCall("list", {}, "2"), ending=Ending.CALLS
+    )
+    stream = b"".join(DIALECT.reply_stream(said, "m-1", unsplit_calls=True, joins_usage=True))
+    *before, last = [json.loads(line[6:]) for line in stream.decode().splitlines() if line.startswith("data: {")]
+    calls = DIALECT.reply(said, "m-1")["choices"][0]["message"]["tool_calls"]
+    (choice,) = last["choices"]
+    assert choice["delta"] == {"tool_calls": [{"index": at, **call} for at, call in enumerate(calls)]}
+    assert (choice["finish_reason"], last["usage"]["prompt_tokens"]) == ("tool_calls", 10)
+    assert "tool_calls" not in str(before)
+
+
+def test_calls_that_waited_for_the_end_are_not_lost_where_there_is_none():
+    said = answer(ToolCall("read", {"path": "a"}, "1"), ToolCall("list", {}, "2"), ending=Ending.CANCELLED)
+    stream = b"".join(DIALECT.reply_stream(said, "m-1", unsplit_calls=True, joins_usage=True))
+    chunks = [json.loads(line[6:]) for line in stream.decode().splitlines() if line.startswith("data: {")]
+    assert [len(chunk["choices"][0]["delta"].get("tool_calls", [])) for chunk in chunks] == [0, 2]
+    assert b"[DONE]" not in stream
+
+
 @pytest.mark.parametrize("ending", [Ending.CUT, Ending.CANCELLED])
 def test_an_answer_that_was_cut_breaks_off_in_the_stream(ending):
     said = answer(Text("half"), ending=ending)

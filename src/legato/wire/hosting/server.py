@@ -167,7 +167,7 @@ class ServerHabits(Struct, frozen=True, kw_only=True):
     unsplit_calls: bool = False
     """streams each call in one piece"""
     joins_usage: bool = False
-    """streams the usage, asked for or not, beside the reason why the answer ended"""
+    """streams the usage, asked for or not, beside the reason why the answer ended; unsplit calls are there too"""
     hides_thoughts: bool = False
     """its models think and never show it"""
     thinking_chunks: bool = False

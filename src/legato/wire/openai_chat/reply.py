@@ -33,6 +33,8 @@ class Writer(EventWriter):
     reasons = _REASONS
     _said: Text | None = None
     """the last text in the content"""
+    _last_calls: tuple[JsonObject, ...] = ()
+    """calls that come in the chunk in which the answer ends"""
 
     def item(self, block: Growing, place: int) -> JsonObject:
         """The fields of the message that a block is in."""
@@ -103,14 +105,28 @@ class Writer(EventWriter):
                 return []
 
     def close(self, part: Part, block: Growing) -> list[Event]:
-        """A call that comes whole; nothing else has an end."""
-        if isinstance(block, ToolCall) and self.unsplit_calls:
-            return [self._call(part, _written(block, part.text))]
+        """A call that comes whole; nothing else has an end.
+
+        Mistral's models send a call in the chunk with the finish reason and the usage (the recorded streams of
+        `mistral-small-latest` in https://github.com/crmne/ruby_llm), without an index at times (those in
+        https://github.com/vercel/ai), and clients number calls by their place in a chunk: all come in one.
+        """
+        if not isinstance(block, ToolCall) or not self.unsplit_calls:
+            return []
+        written = _written(block, part.text)
+        if not self.joins_usage:
+            return [self._call(part, written)]
+        self._last_calls += ({"index": part.call, **written},)
         return []
+
+    def break_off(self) -> list[Event]:
+        """The calls that waited for the end."""
+        return [self._chunk({"tool_calls": [*self._last_calls]})] if self._last_calls else []
 
     def end(self, answer: Answer) -> list[Event]:
         """How the answer ended, and what it cost."""
-        ended = self._chunk({"content": ""} if self.joins_usage else {}, self.reason(answer))
+        last: JsonObject = {"tool_calls": [*self._last_calls]} if self._last_calls else {"content": ""}
+        ended = self._chunk(last if self.joins_usage else {}, self.reason(answer))
         if answer.usage is None:
             return [ended, DONE]
         usage: JsonObject = {"usage": _usage(answer.usage)}
