@@ -32,7 +32,7 @@ from scripts.frameworks.results import (
     write,
 )
 from scripts.frameworks.sections import differing, program, section_of
-from scripts.frameworks.stage import Framework, open_framework
+from scripts.frameworks.stage import Framework, is_streamed, open_framework
 
 RECORDED = ROOT / "tests" / "data" / "frameworks"
 
@@ -101,7 +101,8 @@ def _record(title: Title) -> None:
 def _play(title: Title, record: Record) -> None:
     record.versions[title.name] = version_in(title.player, title.package)
     with open_framework(python_of(title.player), title.player, _log(title)) as framework:
-        families: list[str] = framework.order("families").answer["families"]
+        told = framework.order("families").answer
+        families: list[str] = told["families"]
         for family in families:
             for thinks in (False, True):
                 framework.order("history", family=family, thinks=thinks)
@@ -113,7 +114,10 @@ def _play(title: Title, record: Record) -> None:
         shown = framework.example(title.example)
         record.journeys.append(Journey(title.name, title.example, True, len(shown.asked), shown.refusals, shown.error))
         record.journeys.append(_section(title, framework))
-        record.journeys += [_travelled(title.name, framework, 2 * len(families) + 1, legato=on) for on in (False, True)]
+        turns = 2 * len(families) + 1
+        record.journeys += [_travelled(title.name, framework, turns, legato=on) for on in (False, True)]
+        record.journeys.append(_streamed(title.name, framework, turns))
+        record.journeys += [_own(title.name, framework, what) for what in told["own"]]
 
 
 def _cells(name: str, framework: Framework, families: list[str]) -> Iterator[Cell]:
@@ -148,6 +152,20 @@ def _home(name: str, framework: Framework, family: str) -> Journey:
 def _travelled(name: str, framework: Framework, turns: int, *, legato: bool) -> Journey:
     played = framework.order("travel", turns=turns, legato=legato)
     return Journey(name, f"{turns} turns", legato, len(played.asked), played.refusals, played.error)
+
+
+def _streamed(name: str, framework: Framework, turns: int) -> Journey:
+    played = framework.order("travel", turns=turns, legato=True, streams=True)
+    whole = [seen.provider for seen in played.asked if not is_streamed(seen)]
+    wrong = played.error or (f"not asked for a stream: {', '.join(whole)}" if whole else "")
+    return Journey(name, f"{turns} turns streamed", True, len(played.asked), played.refusals, wrong)
+
+
+def _own(name: str, framework: Framework, what: str) -> Journey:
+    """Something that only this framework has; that nobody was asked is a failure as well."""
+    played = framework.order("own", what=what)
+    wrong = played.error or ("" if played.asked else "no provider was asked")
+    return Journey(name, what, True, len(played.asked), played.refusals, wrong, is_own=True)
 
 
 if __name__ == "__main__":

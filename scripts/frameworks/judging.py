@@ -16,8 +16,8 @@ from legato.model import Speaker
 from legato.request import parse
 from legato.simulation import Seen
 from scripts.frameworks.damages import Damage
-from scripts.frameworks.playing import FILES
 from scripts.frameworks.stage import Played
+from scripts.frameworks.tool import FILES
 
 
 class Verdict(StrEnum):

@@ -15,32 +15,34 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
 from scripts.frameworks.damages import FOREIGN, Damage, Role, damaged
+from scripts.frameworks.tool import FILES, RAN
 
-FILES = {"notes.txt": "The rehearsal is on Thursday.", "hall.txt": "The small hall."}
 FIRST = "use read_file on notes.txt and hall.txt"
 THOUGHTFUL = f"think first, then {FIRST}"
 NEXT = "what did the last tool return?"
-
-
-def read_file(path: str) -> str:
-    """Read a text file."""
-    return FILES[path]
 
 
 class Player(Protocol):
     """One framework."""
 
     families: Sequence[str]
+    own: Mapping[str, Callable[[], Awaitable[None]]]
+    """what only this framework has, by what it is called; each raises an error if something is not as it should be"""
 
     def __init__(self, urls: dict[str, str]) -> None: ...
 
-    async def turn(self, history: list[Any], text: str, family: str, *, legato: bool, thinks: bool) -> list[Any]:
-        """Say `text` after `history` to a model of `family`, and let it finish; the history with all that was said."""
+    async def turn(
+        self, history: list[Any], text: str, family: str, *, legato: bool, thinks: bool, streams: bool = False
+    ) -> list[Any]:
+        """Say `text` after `history` to a model of `family`, and let it finish; the history with all that was said.
+
+        Where it `streams`, every answer is read while it comes.
+        """
         ...
 
     def explode(self, history: list[Any]) -> list[Any]:
@@ -68,8 +70,8 @@ class Stand:
         self._kept: dict[tuple[str, bool], list[Any]] = {}
 
     async def families(self) -> dict[str, Any]:
-        """Which families the framework asks."""
-        return {"families": list(self._player.families)}
+        """Which families the framework asks, and what else it has."""
+        return {"families": list(self._player.families), "own": list(self._player.own)}
 
     async def history(self, family: str, *, thinks: bool) -> dict[str, Any]:
         """Have a first turn on `family`."""
@@ -102,17 +104,28 @@ class Stand:
         await self._player.turn(history, THOUGHTFUL, family, legato=legato, thinks=True)
         return {}
 
-    async def travel(self, turns: int, *, legato: bool) -> dict[str, Any]:
-        """One conversation, on another family at each turn; every second of them thinks where its model can."""
+    async def travel(self, turns: int, *, legato: bool, streams: bool = False) -> dict[str, Any]:
+        """One conversation, on another family at each turn, which calls two tools at once.
+
+        Every second turn thinks where its model can.
+        """
         history: list[Any] = []
         families = self._player.families
         for number in range(turns):
             thinks = number % 2 == 1
             family = families[number % len(families)]
+            RAN.clear()
             history = await self._player.turn(
-                history, THOUGHTFUL if thinks else FIRST, family, legato=legato, thinks=thinks
+                history, THOUGHTFUL if thinks else FIRST, family, legato=legato, thinks=thinks, streams=streams
             )
+            if sorted(RAN) != sorted(FILES):
+                raise RuntimeError(f"on {family} the tool ran with {RAN}")
         return {"turns": turns}
+
+    async def own(self, what: str) -> dict[str, Any]:
+        """Something that only this framework has, with Legato."""
+        await self._player.own[what]()
+        return {}
 
 
 async def _serve(stand: Stand, out: Any) -> None:

@@ -91,6 +91,8 @@ class Journey(Struct):
     error: str = ""
     thoughts_without: int = 0
     thoughts: int = 0
+    is_own: bool = False
+    """whether it is about something that only this framework has"""
 
 
 class Record(Struct):
@@ -135,7 +137,8 @@ def page(record: Record, around: str) -> str:
     """The page `around` the part that is about `record`."""
     before, _, rest = around.partition(BEGIN)
     after = rest.partition(END)[2]
-    parts = [_numbers(record), "\n".join(table(record)), _remarks(record), _RULES, "\n".join(_broken(record))]
+    rules = "\n".join(_broken(record))
+    parts = [_numbers(record), "\n".join(table(record)), _remarks(record), _owned(record), _RULES, rules]
     return before + "\n\n".join([BEGIN, *parts, END]) + after
 
 
@@ -164,8 +167,10 @@ _MARKS = {Verdict.REFUSED: "refused", Verdict.RAISED: "raised", Verdict.LOST: "l
 def _numbers(record: Record) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
     travels = [one for one in record.journeys if one.about.endswith("turns")]
-    requests = sum(one.requests for one in travels if one.legato)
-    refused = sum(len(one.refusals) for one in travels if one.legato)
+    streams = [one for one in record.journeys if one.about.endswith("streamed")]
+    whole = [one for one in travels if one.legato]
+    requests, streamed = (sum(one.requests for one in some) for some in (whole, streams))
+    refused = sum(len(one.refusals) for one in (*whole, *streams))
     stopped = [one.framework for one in travels if not one.legato and (one.refusals or one.error)]
     alone = f"without Legato {_listed(stopped)} did not come to the end of it" if stopped else ""
     homes = [one for one in record.journeys if one.about.startswith("home")]
@@ -173,11 +178,22 @@ def _numbers(record: Record) -> str:
     place = "in a network that had nothing but loopback" if record.is_alone else "kept from the network by settings"
     return fill(
         f"On {record.date}, with {versions}, {place}: **{summary(record)}**. One conversation in each framework, with "
-        f"another provider at every turn, made {requests} requests with Legato, of which {refused or 'none'} "
+        f"another provider and two parallel calls at every turn, made {requests} requests with Legato, and the same "
+        f"conversation streamed {streamed}, of which {refused or 'none'} "
         f"{'was' if refused < 2 else 'were'} refused; {alone}. In two turns on one family, {thoughts} signed or "
         f"encrypted thoughts came back to the models that had them ({without} without Legato).",
         WIDTH,
     )
+
+
+def _owned(record: Record) -> str:
+    """What only one framework has, and ran as well."""
+    lines = ["Run with Legato as well, with what only one framework has:\n"]
+    for one in record.journeys:
+        if one.is_own:
+            came = "it failed" if one.error else f"{len(one.refusals) or 'none'} refused"
+            lines.append(f"- {one.framework}: {one.about} ({one.requests} requests, {came}).")
+    return "\n".join(fill(line, WIDTH, subsequent_indent="  ") if line.startswith("-") else line for line in lines)
 
 
 def _remarks(record: Record) -> str:

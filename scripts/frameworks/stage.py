@@ -94,6 +94,11 @@ class Framework:
         self._send(urls)
 
 
+def is_streamed(seen: Seen) -> bool:
+    """Whether a request asks for the answer while it comes; Gemini's says so in its path."""
+    return seen.json.get("stream") is True or "streamGenerateContent" in seen.path
+
+
 def variables(base: str) -> dict[str, str]:
     """What leads the clients of the frameworks to simulated providers at `base`, as docs/integrations.md has it."""
     mistral = f"{base}/mistral/v1"

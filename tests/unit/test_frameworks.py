@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from legato.simulation import SimulatedWorld
@@ -14,13 +15,13 @@ from legato.transport.contract import Ask
 from scripts.frameworks.damages import TOLD, Damage, Role, damaged
 from scripts.frameworks.installing import LOCKS, cache, lock_of, version_in
 from scripts.frameworks.judging import Judged, Verdict, judged
-from scripts.frameworks.playing import FILES
 from scripts.frameworks.results import (
     FAMILIES,
     FRAMEWORKS,
     PAGE,
     RECORD,
     Cell,
+    Journey,
     Record,
     Title,
     page,
@@ -29,6 +30,7 @@ from scripts.frameworks.results import (
     table,
 )
 from scripts.frameworks.stage import ROOT, Played
+from scripts.frameworks.tool import FILES
 
 EACH = pytest.mark.parametrize("title", FRAMEWORKS, ids=lambda title: title.player)
 
@@ -112,6 +114,22 @@ def test_the_table_shows_the_worst_of_all_sources_without_and_with_legato() -> N
     assert record.is_clean
 
 
+@pytest.mark.parametrize("broken", [{"error": "RuntimeError: no"}, {"refusals": ["mistral: no"]}])
+def test_what_only_one_framework_has_fails_the_run_and_is_told(broken: dict[str, Any]) -> None:
+    whole, streamed = (Journey("Any", about, True, 4, []) for about in ("3 turns", "3 turns streamed"))
+    own = Journey("Any", "its store", True, 2, [], is_own=True)
+    record = Record("2026-01-01", True, {"Any": "1.2.3"}, [], [whole, streamed, own])
+    assert record.is_clean
+    assert "- Any: its store (2 requests, none refused)." in page(record, "").splitlines()
+    bad = msgspec.structs.replace(own, **broken)
+    failed = Record("2026-01-01", True, {"Any": "1.2.3"}, [], [whole, streamed, bad])
+    assert not failed.is_clean
+    told = "it failed" if bad.error else "1 refused"
+    assert f"- Any: its store (2 requests, {told})." in page(failed, "").splitlines()
+    cut = msgspec.structs.replace(streamed, refusals=["gemini: no"])
+    assert not Record("2026-01-01", True, {"Any": "1.2.3"}, [], [whole, cut, own]).is_clean
+
+
 @pytest.mark.skipif(not RECORD.exists(), reason="the documentation is not here")
 def test_the_page_says_what_the_newest_run_found() -> None:
     record = read()
@@ -121,3 +139,5 @@ def test_the_page_says_what_the_newest_run_found() -> None:
     assert record.versions == {title.name: version_in(title.player, title.package) for title in FRAMEWORKS}
     assert {cell.damage for cell in record.cells} == set(Damage)
     assert {cell.family for cell in record.cells} == set(FAMILIES)
+    assert {one.framework for one in record.journeys if one.about.endswith("turns streamed")} == set(record.versions)
+    assert {one.framework for one in record.journeys if one.is_own} == {"LangChain", "OpenAI Agents SDK", "LiteLLM"}

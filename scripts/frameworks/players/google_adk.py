@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would fetch prices from the network
 os.environ["GOOGLE_API_KEY"] = "a key of no value"
 
 from google.adk.agents import Agent
+from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.events import Event
 from google.adk.models.google_llm import Gemini
 from google.adk.models.lite_llm import LiteLlm
@@ -21,7 +22,7 @@ from google.genai import types
 
 from legato.integrations.google_adk import legato_before_model
 from scripts.frameworks.damages import Role
-from scripts.frameworks.playing import read_file
+from scripts.frameworks.tool import read_file
 
 KEY = "a key of no value"
 APP, USER = "reader", "ada"
@@ -31,6 +32,7 @@ class Player:
     """Agents of ADK, one for each family."""
 
     families = ("anthropic", "openai", "openai-responses", "gemini", "mistral")
+    own: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, urls: dict[str, str]) -> None:
         self._urls = urls
@@ -50,7 +52,9 @@ class Player:
                 name, more = "mistral/mistral-large-latest", {}
         return LiteLlm(model=name, api_base=self._urls[family], api_key=KEY, max_tokens=8192, **more)
 
-    async def turn(self, history: list[Any], text: str, family: str, *, legato: bool, thinks: bool) -> list[Any]:
+    async def turn(
+        self, history: list[Any], text: str, family: str, *, legato: bool, thinks: bool, streams: bool = False
+    ) -> list[Any]:
         """Say `text` in a session that holds `history`, which is a list of events."""
         agent = Agent(
             name="reader",
@@ -64,7 +68,8 @@ class Player:
             await sessions.append_event(session, event.model_copy(deep=True))
         runner = Runner(app_name=APP, agent=agent, session_service=sessions)
         said = types.Content(role="user", parts=[types.Part(text=text)])
-        async for event in runner.run_async(user_id=USER, session_id=session.id, new_message=said):
+        mode = RunConfig(streaming_mode=StreamingMode.SSE if streams else StreamingMode.NONE)
+        async for event in runner.run_async(user_id=USER, session_id=session.id, new_message=said, run_config=mode):
             if event.error_code:
                 raise RuntimeError(f"{event.error_code}: {event.error_message}")
         kept = await sessions.get_session(app_name=APP, user_id=USER, session_id=session.id)

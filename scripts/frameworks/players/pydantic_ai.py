@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import Hooks
@@ -22,7 +23,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from legato.integrations.pydantic_ai import legato_request, settle_model_messages
 from scripts.frameworks.damages import Role
-from scripts.frameworks.playing import read_file
+from scripts.frameworks.tool import read_file
 
 KEY = "a key of no value"
 
@@ -31,6 +32,7 @@ class Player:
     """Agents of Pydantic AI, one for each family."""
 
     families = ("anthropic", "openai", "openai-responses", "gemini", "mistral")
+    own: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, urls: dict[str, str]) -> None:
         openai = OpenAIProvider(base_url=urls["openai"], api_key=KEY)
@@ -46,7 +48,9 @@ class Player:
             "mistral": MistralModel("mistral-large-latest", provider=MistralProvider(base_url=mistral, api_key=KEY)),
         }
 
-    async def turn(self, history: list[Any], text: str, family: str, *, legato: bool, thinks: bool) -> list[Any]:
+    async def turn(
+        self, history: list[Any], text: str, family: str, *, legato: bool, thinks: bool, streams: bool = False
+    ) -> list[Any]:
         """Say `text`."""
         capabilities = [Hooks(before_model_request=legato_request())] if legato else []
         history = settle_model_messages(history, self._models[family]) if legato else history
@@ -54,7 +58,9 @@ class Player:
         settings: Any = {"max_tokens": 4096}
         if thinks and family == "anthropic":
             settings = {"max_tokens": 8192, "anthropic_thinking": {"type": "enabled", "budget_tokens": 2048}}
-        done = await agent.run(text, message_history=history, model_settings=settings)
+        # Not `run_stream`, which takes the words before a call for the end of the run.
+        handler = _read if streams else None
+        done = await agent.run(text, message_history=history, model_settings=settings, event_stream_handler=handler)
         return done.all_messages()
 
     def explode(self, history: list[Any]) -> list[Any]:
@@ -83,3 +89,8 @@ class Player:
     def dumped(self, history: list[Any]) -> Any:
         """As a program stores it."""
         return ModelMessagesTypeAdapter.dump_python(history, mode="json")
+
+
+async def _read(_: Any, events: AsyncIterable[Any]) -> None:
+    async for _event in events:
+        pass

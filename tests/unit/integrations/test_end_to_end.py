@@ -23,7 +23,7 @@ from legato.integrations.openai_agents import legato_input_filter
 from scripts.clients.thoughts import thoughts_that_came_home
 from scripts.frameworks.damages import Damage
 from scripts.frameworks.judging import Verdict, judged
-from scripts.frameworks.stage import Framework, open_framework
+from scripts.frameworks.stage import Framework, is_streamed, open_framework
 
 from builders import origin
 
@@ -68,8 +68,10 @@ def test_a_damaged_history_of_pydantic_ai_is_answered_with_legato(
 
 
 def test_pydantic_ai_changes_its_provider_at_every_turn_and_nothing_is_refused(pydantic: Framework) -> None:
-    travelled = pydantic.order("travel", turns=11, legato=True)
-    assert (travelled.error, travelled.refusals, len(travelled.asked)) == ("", [], 22)
+    for streams in (False, True):
+        travelled = pydantic.order("travel", turns=11, legato=True, streams=streams)
+        assert (travelled.error, travelled.refusals, len(travelled.asked)) == ("", [], 22)
+        assert {is_streamed(seen) for seen in travelled.asked} == {streams}
 
 
 @pytest.mark.parametrize("family", ["anthropic", "openai-responses", "gemini"])

@@ -21,7 +21,7 @@ from legato.integrations import google_adk, langchain, litellm, openai_agents, p
 from legato.model import Speaker, Thinking, ToolResponse
 from legato.request import resolve
 from scripts.frameworks.damages import FOREIGN, Damage, Role, damaged
-from scripts.frameworks.playing import FILES
+from scripts.frameworks.tool import FILES
 
 DATA = Path(__file__).parents[2] / "data" / "frameworks"
 ROUTES = {
