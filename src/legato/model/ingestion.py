@@ -349,11 +349,12 @@ def _reads_safely(data: bytes | str) -> bool:
 
 def reads_plainly(data: bytes) -> bool:
     """Whether JSON that was decoded holds nothing but safe values, and no text with a control character."""
-    levels = data.count(b"[") + data.count(b"{")
-    return levels <= MAX_DEPTH and b"\\u00" not in data and _LONG_NUMBER not in data.translate(_DIGITS)
+    alike = data.translate(_ALIKE)
+    return alike.count(b"[") <= MAX_DEPTH and b"\\u00" not in data and _LONG_NUMBER not in alike
 
 
-_DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
+_ALIKE = bytes.maketrans(b"123456789{", b"000000000[")
+"""every digit is as good as another, and so is what begins an object or a list"""
 _LONG_NUMBER = b"0" * 19
 
 

@@ -66,17 +66,32 @@ def is_plain(value: object) -> bool:
     return isinstance(value, Lasting) and cast("Lasting[Any]", value).is_plain
 
 
-def _parts(value: object, levels: int) -> Iterator[int]:
-    """The identities of the objects in `value`, so many levels deep."""
-    inside: Iterable[object] = ()
-    if isinstance(value, dict):
-        inside = cast("dict[str, object]", value).values()
-    elif isinstance(value, list):
-        inside = cast("list[object]", value)
-    for part in inside if levels else ():
-        if isinstance(part, dict):
-            yield id(part)  # pyright: ignore[reportUnknownArgumentType]
-            yield from _parts(cast(object, part), levels - 1)
+def without_plain(value: Any, of: Lasting[Any], levels: int = _LEVELS) -> Any:
+    """`value` with nothing in place of the objects that are `plain` in `of`.
+
+    Whoever looks at a tool that was made of a plain one has little left to look at then: they are nearly all of it.
+    """
+    if not (of.plain and levels and isinstance(value, dict)):
+        return value
+    if id(value) in of.plain:  # pyright: ignore[reportUnknownArgumentType]
+        return None
+    fields = cast("dict[str, Any]", value)
+    return {
+        name: without_plain(inside, of, levels - 1) if isinstance(inside, dict) else inside
+        for name, inside in fields.items()
+    }
+
+
+def _parts(items: Sequence[object], levels: int) -> Iterator[int]:
+    """The identities of the objects among `items`, and of those that are in their fields, so many levels deep."""
+    level = _objects(items)
+    for _ in range(levels):
+        yield from map(id, level)
+        level = _objects([value for fields in level for value in fields.values()])
+
+
+def _objects(values: Sequence[object]) -> list[dict[str, object]]:
+    return [cast("dict[str, object]", value) for value in values if isinstance(value, dict)]
 
 
 def _kept(known: dict[Hashable, R], key: Hashable, value: R, most: int) -> R:
@@ -103,7 +118,20 @@ def _as_read(items: Sequence[Any], write: Callable[[Sequence[Any]], list[R]]) ->
     return items.root if isinstance(items, Lasting) and _says(items.root, written) else written
 
 
-def _says(read: Lasting[Any], written: list[Any]) -> bool:
+def _says(read: Any, written: Any) -> bool:
+    """Whether both are the same JSON.
+
+    Definitions of two dialects differ in their first words, and what was taken over is the very same. So the schemas,
+    which are long, are mostly not encoded here.
+    """
+    if read is written:
+        return True
+    if isinstance(read, dict) and isinstance(written, dict):
+        one, other = cast("dict[str, Any]", read), cast("dict[str, Any]", written)
+        return list(one) == list(other) and all(map(_says, one.values(), other.values()))
+    if isinstance(read, list) and isinstance(written, list):
+        ones, others = cast("list[Any]", read), cast("list[Any]", written)
+        return len(ones) == len(others) and all(map(_says, ones, others))
     try:
         return msgspec.json.encode(read) == msgspec.json.encode(written)
     except UnicodeEncodeError:  # half of a character: not as it is written

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from legato.model import Json, JsonObject
-from legato.model.lasting import Lasting
+from legato.model.lasting import Lasting, without_plain
 from legato.wire.judging import Findings, is_object
 from legato.wire.rules import refused, risky
 
@@ -81,19 +81,19 @@ def _is_known_clean(value: Json) -> bool:
     if not isinstance(value, Lasting):
         return False
     items = cast("Lasting[Any]", value)
-    plain = items.root.plain
-    return all(id(item) in plain or items.about(item, _is_clean_item, (item, plain)) for item in items)
+    root = items.root
+    return all(id(item) in root.plain or items.about(item, _is_clean_item, (item, root)) for item in items)
 
 
-def _is_clean_item(given: tuple[Any, frozenset[int]]) -> bool:
-    item, plain = given
-    return _is_clean([item], 2, plain)
+def _is_clean_item(given: tuple[Any, Lasting[Any]]) -> bool:
+    item, root = given
+    return _is_clean([without_plain(item, root)], 2)
 
 
-def _is_clean(value: JsonObject | list[Any], depth: int, plain: frozenset[int] = frozenset()) -> bool:
+def _is_clean(value: JsonObject | list[Any], depth: int) -> bool:
     """The quick look at a value that is so deep: level by level, and one pass of the encoder.
 
-    False only sends us to the slow one. Objects with an identity in `plain` are known to be clean.
+    False only sends us to the slow one.
     """
     level: list[Any] = [value]
     for _ in range(depth, MAX_DEPTH + 1):
@@ -101,7 +101,7 @@ def _is_clean(value: JsonObject | list[Any], depth: int, plain: frozenset[int] =
         for item in level:
             if type(item) is dict:
                 inside = cast(JsonObject, item).values()
-                below += [one for one in inside if type(one) not in _PLAIN and id(one) not in plain]
+                below += [one for one in inside if type(one) not in _PLAIN]
             elif type(item) is list:
                 below += [one for one in cast("list[Any]", item) if type(one) not in _PLAIN]
             elif not (isinstance(item, float) and math.isfinite(item)):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from legato.model.lasting import Lasting, made_of, written_as
+import msgspec
+import pytest
+
+from legato.model.lasting import Lasting, made_of, without_plain, written_as
 
 
 class Counting:
@@ -68,8 +71,8 @@ def test_what_is_written_as_it_was_read_is_the_very_thing_that_was_read() -> Non
 
 
 def test_what_json_cannot_say_is_written_anew() -> None:
-    read = Lasting[Any]([{"text": "\ud800"}])
-    (written,) = written_as(read, lambda items: [dict(item) for item in items])
+    read = Lasting[Any]([{"text": "half of \ud800"}])
+    (written,) = written_as(read, lambda items: [{"text": "half" + item["text"][4:]} for item in items])
     assert written == read[0]
     assert written is not read[0]
 
@@ -80,3 +83,37 @@ def test_a_plain_list_knows_what_it_holds_down_to_the_schemas_of_tools() -> None
     plain = Lasting([tool, "text"], is_plain=True)
     assert {id(tool), id(tool["function"]), id(schema)} <= plain.plain
     assert Lasting([tool]).plain == frozenset()
+
+
+def test_of_what_was_made_of_a_plain_list_the_plain_parts_need_not_be_looked_at() -> None:
+    schema: dict[str, Any] = {"type": "object"}
+    tool: dict[str, Any] = {"function": {"name": "ls", "parameters": schema}}
+    plain = Lasting([tool], is_plain=True)
+    made = {"name": "ls", "input_schema": schema, "own": {"deep": {"schema": {"of": schema}}}}
+    assert without_plain(tool, plain) is None
+    assert without_plain(made, plain) == {
+        "name": "ls",
+        "input_schema": None,
+        "own": {"deep": {"schema": {"of": schema}}},
+    }
+    assert without_plain(made, Lasting([tool])) is made
+
+
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        ({"a": 1}, {"a": True}),
+        ({"a": 1}, {"a": 1.0}),
+        ({"a": 0.0}, {"a": -0.0}),
+        ({"a": [{}]}, {"a": [{}, {}]}),
+        ({"a": []}, {"a": {}}),
+        ({"a": None}, {}),
+    ],
+)
+def test_what_differs_in_anything_that_json_says_is_not_taken_for_what_was_read(read: Any, written: Any) -> None:
+    lasting = Lasting[Any]([read])
+    assert written_as(lasting, lambda _: [written]) is not lasting
+    assert (
+        written_as(Lasting[Any]([read]), lambda items: [msgspec.json.decode(msgspec.json.encode(items[0]))])[0] is read
+    )
