@@ -5,7 +5,7 @@ Out: for each what `parse` gives, which reads all of it.
 
 A client sends the whole conversation with every request, and mostly adds to its end. Now and then it changes what it
 said last (marks for a cache move on), or goes back a little. So states of the reader are kept at some places, the more
-of them the nearer to the end: going back by some messages costs reading at most twice as many.
+of them the nearer to the end: going back by some messages costs reading at most twice as many, or a handful.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from typing import Any, cast
 
 from legato.model import Json, JsonObject
 from legato.wire.contract import BodyReader, DialectParts, Parsed
+
+_NEAR = 3
+"""as a power of two: how far from the end the last state is, but for that before the last message. Reading so few
+messages again costs no more than a state"""
 
 
 class Rereader:
@@ -66,5 +70,5 @@ class Rereader:
 
 def _stops(known: int, count: int) -> list[int]:
     """Where states are kept on the way from `known` messages to the last of `count`."""
-    distances = [1 << power for power in range(count.bit_length())]
-    return [count - distance for distance in reversed(distances) if count - distance > known]
+    distances = [1 << power for power in range(_NEAR, count.bit_length())]
+    return [count - distance for distance in (*reversed(distances), 1) if count - distance > known]
