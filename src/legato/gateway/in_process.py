@@ -68,12 +68,13 @@ class _AsyncInProcess:
         self._library = library
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        body = bytearray()
+        pieces, size = list[bytes](), 0
         async for piece in cast("AsyncIterable[bytes]", request.stream):
-            body += piece
-            if len(body) > LARGEST_BODY:
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGEST_BODY:
                 break
-        answer = await _Answer.begin(self._responder, request, bytes(body), self._library)
+        answer = await _Answer.begin(self._responder, request, b"".join(pieces), self._library)
         stream = as_one_of(self._library.async_body, _AsyncBody)(answer)
         return self._library.response(answer.status, headers=answer.headers, stream=stream)
 
@@ -91,12 +92,13 @@ class _InProcess:
         _TRANSPORTS.add(self)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        body = bytearray()
+        pieces, size = list[bytes](), 0
         for piece in cast("Iterable[bytes]", request.stream):
-            body += piece
-            if len(body) > LARGEST_BODY:
+            pieces.append(piece)  # mostly there is one, which `join` does not copy
+            size += len(piece)
+            if size > LARGEST_BODY:
                 break
-        begin = partial(_Answer.begin, self._engaged(), request, bytes(body), self._library)
+        begin = partial(_Answer.begin, self._engaged(), request, b"".join(pieces), self._library)
         taken = _Taken(begin, self._library)
         stream = as_one_of(self._library.body, _Body)(taken)
         return self._library.response(taken.answer.status, headers=taken.answer.headers, stream=stream)
@@ -225,7 +227,7 @@ def _ask(request: httpx2.Request, body: bytes) -> Ask:
     return Ask(
         method=request.method,
         path=request.url.path,
-        query=dict(request.url.params),
+        query=dict(request.url.params) if request.url.query else {},
         headers=dict(request.headers.items()),  # a lookup of each name would look through all of them
         body=body,
     )
