@@ -153,6 +153,9 @@ class Retelling:
     def end(self, answer: Answer) -> list[Delta]:
         """What is still to say of `answer`."""
         self._know(answer)
+        return self._rest(answer)
+
+    def _rest(self, answer: Answer) -> list[Delta]:
         deltas = [told for delta in self._untold(answer) for told in self.tell(delta)]
         return [*deltas, *self._ending()]
 
@@ -161,7 +164,7 @@ class Retelling:
         self._know(answer)
         self._foresee(answer)
         deltas = [told for delta in deltas_of(answer, sys.maxsize) for told in self.tell(delta)]
-        return tuple(delta.block for delta in [*deltas, *self.end(answer)] if isinstance(delta, BlockDone))
+        return tuple(delta.block for delta in [*deltas, *self._rest(answer)] if isinstance(delta, BlockDone))
 
     def call(self, call: ToolCall, number: int) -> ToolCall:
         """`call`, the one of that number, under the id that the client knows it by."""
