@@ -254,16 +254,20 @@ def with_tail(messages: list[JsonObject], tail: Sequence[JsonObject], blocks_fie
 def open_json(fields: bytes, name: str, first: Sequence[JsonObject]) -> bytes:
     """The beginning of a body: the encoded object `fields` up to where the messages are, and the `first` of them."""
     comma = b"," if len(fields) > 2 else b""
-    return b"".join((fields[:-1], comma, b'"', name.encode(), b'":[', *(encode_json(item) + b"," for item in first)))
+    return b"".join((memoryview(fields)[:-1], comma, b'"', name.encode(), b'":[', *(encode_json(item) + b"," for item in first)))
 
 
 def join_json(opening: bytes, messages: list[bytes]) -> bytes:
-    """The body: its beginning and the encoded `messages`, a list that may be changed; one copy of each byte."""
+    """The body: its beginning and the encoded `messages`, a list that may be changed; one copy of each byte.
+
+    The beginning is as long as all tools, so it is put in at a comma of its own, whichever that is: it comes back.
+    """
     if not messages:
         return opening.removesuffix(b",") + CLOSING
-    messages[0] = opening + messages[0]
+    cut = opening.rfind(b",")
+    messages[0] = opening[cut + 1 :] + messages[0]
     messages[-1] += CLOSING
-    return b",".join(messages)
+    return b",".join(messages) if cut < 0 else b",".join([memoryview(opening)[:cut], *messages])
 
 
 CLOSING = b"]}"
