@@ -18,7 +18,7 @@ import pytest
 from legato.cli.terminal.filter import TerminalFilter
 from legato.errors import ConfigError
 from legato.model.trust import Allowance, Party, Power
-from legato.tools import Mode, ToolBox, ToolKind, parse_rules, run_tool
+from legato.tools import Mode, ToolBox, ToolKind, mcp_stdio, parse_rules, run_tool
 from legato.tools.mcp import McpServer, McpTools, connect_mcp, read_mcp_config
 from legato.tools.mcp_stdio import LONGEST_MESSAGE, Complaints, MessageLines
 from legato.tools.rules import judge
@@ -52,6 +52,7 @@ for line in sys.stdin:
             sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + "\\n")
         sys.stdout.flush()
 """
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the process group ends")
 TOOL = {"name": "look", "description": "d", "inputSchema": {"type": "object"}}
 
 
@@ -207,18 +208,34 @@ async def test_complaints_are_kept_at_their_end(tmp_path: Path) -> None:
     assert len(str(complaints)) == 4_000
 
 
-async def test_nothing_that_a_server_started_outlives_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("its_own_session", [False, pytest.param(True, marks=ON_LINUX)])
+@pytest.mark.parametrize("stays", [False, True])
+async def test_nothing_that_a_server_started_outlives_it(
+    tmp_path: Path, its_own_session: bool, stays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_stdio, "_PATIENCE", 0.2)
     note = tmp_path / "pid"
     habits = f"""
 if method == "tools/list":
-    child = subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL)
+    child = subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL, start_new_session={its_own_session})
     open({str(note)!r}, "w").write(str(child.pid))
     return {{"tools": [{TOOL!r}]}}
 """
-    async with connected(tmp_path, habits):
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    async with connected(tmp_path, habits, server=f"{SERVER}\n{deaf if stays else ''}"):
         child = int(note.read_text())
         os.kill(child, 0)
     await until(lambda: not is_running(child))
+
+
+async def test_a_server_that_says_nothing_any_more_is_given_up_though_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_stdio, "_PATIENCE", 0.2)
+    habits = f'{LISTS}if method == "tools/call": os.close(1); os.close(0); __import__("time").sleep(600)'
+    async with connected(tmp_path, habits) as found:
+        output = await run_tool(found.tools[0])
+    assert "ended" in str(output.error)
 
 
 def is_running(process: int) -> bool:

@@ -5,12 +5,12 @@ Out: the streams that the package `mcp` reads and writes, as its own `stdio_clie
 
 The package's own transport adds every piece to the line before it and has no bound, so a server that sends a line of
 200 MB, or one without an end, takes the session with it. Here a line is read in linear time up to `LONGEST_MESSAGE`,
-what the server complains about is kept only at its end, and it is ended with everything that it started.
+what the server complains about is kept only at its end, and it is ended with everything that it started: on Linux also
+with what has left its session or lost its parent, elsewhere with its process group.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
+
+from legato.tools.process_groups import end_group, signal_group, wait_a_while
+from legato.tools.sandbox.supervision import close, supervise
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -82,11 +85,15 @@ async def stdio_transport(
     from mcp.client.stdio import get_default_environment
     from mcp.shared.message import SessionMessage
 
+    server = supervise(command, get_default_environment() | dict(env), folder=cwd)
     process: Process | None = None
-    with anyio.CancelScope(shield=True):  # whoever gives up meanwhile would not know what to end
-        process = await anyio.open_process(
-            command, env=get_default_environment() | dict(env), cwd=cwd, start_new_session=True
-        )
+    try:
+        with anyio.CancelScope(shield=True):  # whoever gives up meanwhile would not know what to end
+            process = await anyio.open_process(
+                server.command, env=server.environment, cwd=cwd, start_new_session=True, pass_fds=server.descriptors
+            )
+    finally:
+        close(server.descriptors)
     arriving, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbox, leaving = anyio.create_memory_object_stream[SessionMessage](0)
     assert process is not None
@@ -102,7 +109,7 @@ async def stdio_transport(
             with anyio.CancelScope(shield=True):
                 await inbox.aclose()
                 await outbox.aclose()
-                await _end(process)
+                await _end(process, leads=server.leads)
             group.cancel_scope.cancel()
 
 
@@ -166,21 +173,12 @@ async def _listen(stderr: ByteReceiveStream, complaints: Complaints) -> None:
             complaints.add(data)
 
 
-async def _end(process: Process) -> None:
+async def _end(process: Process, *, leads: bool) -> None:
     """End the server and all that it started: close its input, ask, insist."""
     assert process.stdin is not None
     with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         await process.stdin.aclose()
-    for number in (None, signal.SIGTERM):
-        if number is not None:
-            _signal(process, number)
-        with anyio.move_on_after(_PATIENCE):
-            await process.wait()
-            break
-    _signal(process, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(process: Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+    if await wait_a_while(process, _PATIENCE):
+        signal_group(process.pid, signal.SIGKILL)
+    else:
+        await end_group(process, leads=leads, patience=_PATIENCE)

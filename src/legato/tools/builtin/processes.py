@@ -4,9 +4,8 @@ In:  a command line, a folder, an environment, a time limit.
 Out: what it wrote, bounded, and how it ended.
 
 However this ends (the program does, the time is over, the tool is cancelled), the whole group is ended with it: first
-asked, then killed. Where the first process only waits for the others (`leads`: bubblewrap, or our launcher) it is asked
-last, because with its end it ends what has left the group, too. Output goes through a pipe of our own rather than the
-event loop's, which would report the end of a program only when everything that inherited its output has ended too.
+asked, then killed (`process_groups`). Output goes through a pipe of our own rather than the event loop's, which would
+report the end of a program only when everything that inherited its output has ended too.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ import os
 import signal
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
 from msgspec import Struct
 
+from legato.tools.process_groups import end_group, signal_group
 from legato.tools.registry import ToolContext
 
 _KILL_AFTER = 1.0
@@ -73,13 +72,13 @@ async def run_program(
                 await process.wait()
         except TimeoutError:
             timed_out = True
-            await _end_politely(process, leads=leads)
+            await end_group(process, leads=leads, patience=_KILL_AFTER)
     except asyncio.CancelledError:
         context.partial = output.text
-        await _end_politely(process, leads=leads)
+        await end_group(process, leads=leads, patience=_KILL_AFTER)
         raise
     finally:
-        _signal_group(process.pid, signal.SIGKILL)  # also what the program left in the background
+        signal_group(process.pid, signal.SIGKILL)  # also what the program left in the background
         await _insist(process.wait)
         await _insist(lambda: _drain(reading))
         context.partial = output.text
@@ -114,47 +113,6 @@ async def _start(
             except asyncio.CancelledError as error:
                 interruption = error
     return starting.result(), interruption
-
-
-async def _end_politely(process: asyncio.subprocess.Process, *, leads: bool) -> None:
-    with anyio.CancelScope(shield=True):  # a cancelled scope would cancel this as well, again and again
-        if leads:
-            for member in _members(process.pid):
-                _signal(member, signal.SIGTERM)
-            await _wait_a_while(process)
-            _signal(process.pid, signal.SIGTERM)
-        else:
-            _signal_group(process.pid, signal.SIGTERM)
-        await _wait_a_while(process)
-        _signal_group(process.pid, signal.SIGKILL)
-        await process.wait()
-
-
-async def _wait_a_while(process: asyncio.subprocess.Process) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_KILL_AFTER):
-            await process.wait()
-
-
-def _members(leader: int) -> list[int]:
-    """The processes of the group that `leader` leads, without itself; none where there is no /proc."""
-    found: list[int] = []
-    with suppress(OSError):
-        for name in os.listdir("/proc"):
-            with suppress(OSError, ProcessLookupError):
-                if name.isdecimal() and int(name) != leader and os.getpgid(int(name)) == leader:
-                    found.append(int(name))
-    return found
-
-
-def _signal(process: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(process, number)
-
-
-def _signal_group(leader: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)
 
 
 async def _read(descriptor: int, output: OutputTail) -> None:

@@ -184,6 +184,8 @@ def main(job: "LaunchJob") -> None:
     command = posix.fork()
     if command == 0:
         _become(job)
+    for stream in (0, 1):
+        posix.close(stream)  # whoever is at the other end shall see when the command closes it, though we stay
     status = _wait_for(command)
     _end_children()
     _end_like(status)

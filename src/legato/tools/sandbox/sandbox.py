@@ -20,7 +20,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 import anyio
 import anyio.to_thread
-from msgspec import Struct
 
 from legato.tools.isolation import Isolation
 from legato.tools.protected import Protection
@@ -36,6 +35,7 @@ from legato.tools.sandbox import bubblewrap, landlock
 from legato.tools.sandbox.places import ProtectedPlaces, TakenBack
 from legato.tools.sandbox.policy import SandboxMode, SandboxPolicy, isolation_of
 from legato.tools.sandbox.seccomp import MACHINES, call_filter
+from legato.tools.sandbox.supervision import Confined, close, launch, memory_file, supervise
 
 _TRIAL_SECONDS = 10
 """for a command that does nothing: our choice, hundreds of times what it takes"""
@@ -56,19 +56,6 @@ class ChosenMechanism(NamedTuple):
 
     mechanism: Mechanism | None
     reason: str
-
-
-class Confined(Struct):
-    """A command as it is to be started. `taken` is known when it has ended.
-
-    `leads` says that its first process is not the command, but one that waits for it and ends what it leaves.
-    """
-
-    command: list[str]
-    environment: dict[str, str]
-    descriptors: tuple[int, ...] = ()
-    leads: bool = False
-    taken: TakenBack | None = None
 
 
 class Sandbox:
@@ -148,7 +135,7 @@ class Sandbox:
         except (OSError, subprocess.SubprocessError) as error:
             return f"{mechanism} does not work here ({error})"
         finally:
-            _close(confined.descriptors)
+            close(confined.descriptors)
         told = done.stderr.decode("utf-8", "replace").strip()
         return f"{mechanism} does not work here ({told[-200:] or done.returncode})" if done.returncode else None
 
@@ -164,7 +151,7 @@ class Sandbox:
         """
         mechanism = None if outside or self.policy.mode is SandboxMode.OFF else await self._mechanism()
         if mechanism is None:
-            confined = self._supervise(command, environment)
+            confined = supervise(command, environment, folder=self.folder)
             before = None
         else:
             before = await anyio.to_thread.run_sync(self._places.find) if self._is_workspace_writable else None
@@ -173,7 +160,7 @@ class Sandbox:
         try:
             yield confined
         finally:
-            _close(confined.descriptors)
+            close(confined.descriptors)
             if before is not None:
                 with anyio.CancelScope(shield=True):
                     confined.taken = await anyio.to_thread.run_sync(self._take_back, before)
@@ -217,7 +204,7 @@ class Sandbox:
             scoped=landlock.version() >= landlock.WITH_SCOPES,
             filter=program,
         )
-        return _launch(job, environment | {"TMPDIR": self._temporary})
+        return launch(job, environment | {"TMPDIR": self._temporary})
 
     def _in_bubblewrap(
         self,
@@ -229,7 +216,7 @@ class Sandbox:
     ) -> Confined:
         found = bubblewrap.find_bubblewrap(self.folder)
         assert found is not None, "it was found when it was chosen"
-        filtering = _file("filter", program)
+        filtering = memory_file("filter", program)
         options = bubblewrap.arguments(
             folder=self.folder,
             temporary=self._temporary,
@@ -238,25 +225,9 @@ class Sandbox:
             network=self.policy.network,
             filter_file=filtering,
         )
-        told = _file("options", b"".join(os.fsencode(one) + b"\0" for one in options))
+        told = memory_file("options", b"".join(os.fsencode(one) + b"\0" for one in options))
         line = bubblewrap.command_line(found, told, command, limits=self._limits(threads=0), sacrifice=_SACRIFICE)
         return Confined(line, environment, (filtering, told), leads=True)
-
-    def _supervise(self, command: Sequence[str], environment: dict[str, str]) -> Confined:
-        """`command` without a sandbox: on Linux its processes still end with it."""
-        if sys.platform != "linux" or not sys.executable:
-            return Confined(list(command), environment)
-        job = landlock.LaunchJob(
-            parent=os.getpid(),
-            command=list(command),
-            limits=[],
-            sacrifice=b"",
-            handled=(),
-            rules=[],
-            scoped=False,
-            filter=b"",
-        )
-        return _launch(job, environment)
 
     def _limits(self, *, threads: int) -> dict[int, int]:
         """By resource, what one command may use; `threads` run already and are counted with it."""
@@ -275,26 +246,6 @@ class Sandbox:
         folder = tempfile.mkdtemp(prefix="legato-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return os.path.realpath(folder)
-
-
-def _launch(job: landlock.LaunchJob, environment: dict[str, str]) -> Confined:
-    told = _file("job", landlock.launch_data(job))
-    command = [sys.executable, "-I", "-S", "-c", landlock.START_LAUNCHER, str(told)]
-    return Confined(command, environment, (told,), leads=True)
-
-
-def _file(name: str, data: bytes) -> int:
-    """An open file in memory that holds `data`, for a program that is about to be started."""
-    descriptor = os.memfd_create(name)
-    os.write(descriptor, data)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
-
-
-def _close(descriptors: Iterable[int]) -> None:
-    for descriptor in descriptors:
-        with suppress(OSError):
-            os.close(descriptor)
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:
