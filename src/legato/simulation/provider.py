@@ -34,6 +34,7 @@ from legato.model import (
     Usage,
 )
 from legato.model.hashing import base62, digest
+from legato.model.safety import safe
 from legato.request import Catalogue, default_catalogue
 from legato.request.model_list import names_of
 from legato.request.thinking import will_think
@@ -149,6 +150,7 @@ class SimulatedProvider:
 
     def _refused(self, refusal: SimulatedRefusal, number: int, fault: InjectedFault | None = None) -> Outcome:
         request_id = "req_" + base62(self.name, number, length=24)
+        refusal = safe(refusal)  # it quotes the request, where anything may stand
         reply = print_refusal(refusal, self.habits, request_id=request_id)
         asked = None if fault is not None else refusal
         return Outcome(reply=reply, model=refusal.model, refusal=asked, fault=fault)
