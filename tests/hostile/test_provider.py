@@ -117,6 +117,48 @@ def test_bytes_that_are_no_answer_are_a_typed_error(route: str, raw: bytes) -> N
     assert time.process_time() - begin < 5
 
 
+def chat_pieces(**fragment: Any) -> bytes:
+    return b"data: %s\n\n" % json.dumps({"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]}).encode()
+
+
+def gemini_pieces(*pieces: Any) -> bytes:
+    parts = [{"functionCall": {"name": "read", "partialArgs": list(pieces), "willContinue": True}}]
+    return b"data: %s\n\n" % json.dumps({"candidates": [{"content": {"role": "model", "parts": parts}}]}).encode()
+
+
+PIECES = {
+    "a name again and again": ("openai/gpt-4o", chat_pieces(index=0, id="c", function={"name": "read"}) * 20_000),
+    "another name each time": (
+        "openai/gpt-4o",
+        b"".join(chat_pieces(index=0, id="c", function={"name": f"n{number}"}) for number in range(20_000)),
+    ),
+    "a call far behind the others": ("openai/gpt-4o", chat_pieces(index=99_999_999, id="c", function={"name": "read"})),
+    "an item far behind the others": (ROUTES[2], gemini_pieces({"jsonPath": "$.a[99999999]", "numberValue": 1})),
+    "items far behind each other": (
+        ROUTES[2],
+        gemini_pieces({"jsonPath": "$" + "[99999999]" * 1_000, "numberValue": 1}),
+    ),
+    "a place without end": (ROUTES[2], gemini_pieces({"jsonPath": "$" + ".a" * 50_000, "numberValue": 1})),
+    "a value that grows": (ROUTES[2], gemini_pieces(*[{"jsonPath": "$.a", "stringValue": "x"}] * 20_000)),
+}
+
+
+@pytest.mark.parametrize("what", PIECES)
+def test_pieces_of_calls_make_no_giant_and_take_no_time(what: str) -> None:
+    route, data = PIECES[what]
+    talk, request = asked(route)
+    decoder = request.decoder()
+    begin = time.process_time()
+    with suppress(BadAnswer):
+        decoder.feed(data)
+        talk.record(decoder.finish())
+    assert time.process_time() - begin < 5
+    assert len(repr(decoder.partial())) < 1_000_000
+    talk.record(user("and on"))
+    for other in ROUTES:
+        render(talk, other).verify()
+
+
 def test_ten_thousand_calls_in_an_answer_take_linear_time() -> None:
     def seconds(count: int) -> float:
         calls = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +136,7 @@ def test_the_name_of_a_file_moves_no_cursor(tmp_path: Path, monkeypatch: pytest.
 
 @proves(Allowance.NO, Party.FILE, Power.HOLD)
 @pytest.mark.parametrize(
-    "flood", [b"[" * 50_000, b"[]," * 200_000, b'{"a":' * 30_000, b'{"messages": [' + b"[]," * 300_000]
+    "flood", [b"[" * 50_000, b"[]," * 100_000, b'{"a":' * 30_000, b'{"messages": [' + b"[]," * 40_000]
 )
 def test_a_file_without_measure_is_refused_in_one_line(flood: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
@@ -144,3 +146,25 @@ def test_a_file_without_measure_is_refused_in_one_line(flood: bytes, tmp_path: P
         assert result.exit_code in (1, 2, 3)
         assert len((result.stdout + result.stderr).splitlines()) < 4
         assert "unexpected" not in result.stderr
+
+
+MEASURED = """
+import sys
+from legato.cli import main
+try:
+    main()
+finally:
+    print(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0], file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+@pytest.mark.parametrize("before", [b"[", b'{"messages": ['])
+def test_forty_five_megabytes_of_nothing_cost_little_more_than_themselves(before: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(before + b"[]," * 15_000_000)
+    line = [sys.executable, "-c", MEASURED, "inspect", str(path)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    told, kilobytes = done.stderr.splitlines()
+    assert (done.returncode, "more than 1,000,000 parts" in told) == (2, True)
+    assert int(kilobytes) < 400_000
