@@ -1,5 +1,9 @@
-"""What a project's file can do before anybody trusted it, setting by setting, and what it cannot do even then."""
+"""What a settings file can do, setting by setting: one's own, a project's that is trusted, and one that is not.
 
+Every setting is tried here for each of the three; one that is new and stands in no list fails `test_every_cell_…`.
+"""
+
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -9,13 +13,14 @@ import tomlkit
 from msgspec import Struct
 from msgspec.structs import fields
 
-from legato.cli.settings.files import load
+from legato.cli.settings.files import Loaded, load
 from legato.cli.settings.layers import every_setting
 from legato.cli.settings.project import withheld_note
 from legato.cli.settings.schema import Settings
 from legato.cli.settings.trust import Trust
-from legato.cli.settings.trust_table import UNTRUSTED
+from legato.cli.settings.trust_table import UNTRUSTED, USERS_ALONE
 from legato.errors import ConfigError
+from legato.model.trust import Party
 from legato.tools import Mode
 from legato.transport import HTTP_APIS, KEY_HEADERS, PLATFORM_APIS
 from program import Home
@@ -42,15 +47,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 def write_project(home: Home, values: dict[str, Any]) -> Path:
     """A project's file with these settings, by dotted name."""
+    path = home.work / ".legato.toml"
+    path.write_text(tomlkit.dumps(as_tables(values)))
+    return path
+
+
+def as_tables(values: dict[str, Any]) -> dict[str, Any]:
     root: dict[str, Any] = {}
     for key, value in values.items():
         table, names = root, key.split(".")
         for name in names[:-1]:
             table = table.setdefault(name, {})
         table[names[-1]] = value
-    path = home.work / ".legato.toml"
-    path.write_text(tomlkit.dumps(root))
-    return path
+    return root
 
 
 def trust(home: Home) -> None:
@@ -227,11 +236,37 @@ def leaves(kind: type[Struct], above: str = "") -> list[str]:
     return names
 
 
-def test_every_setting_is_decided_about_here() -> None:
+ALONE = {
+    "serve.keys": {"serve.keys.evil": dict(WITHHELD)["serve.keys.evil"]},
+    "serve.origins": {"serve.origins": dict(WITHHELD)["serve.origins"]},
+    "providers.*.token_command": {"providers.vertex": {"token_command": "sh -c 'touch it-ran'", "project": "theirs"}},
+    "providers.*.token_file": {"providers.vertex": {"token_file": "~/.ssh/id_ed25519", "project": "theirs"}},
+    "profiles.*.routes[].headers of a key": {
+        "profiles.evil": {"routes": [{"route": "anthropic/x", "headers": {"x-api-key": "sk-of-a-stranger"}}]}
+    },
+}
+"""by row of the table, what is the user's alone"""
+
+TOGETHER: dict[str, Any] = {
+    key: value
+    for key, value in (dict(USED) | dict(WITHHELD)).items()
+    if key not in ("route", "options.extra.model", *(key for values in ALONE.values() for key in values))
+} | {"model": "openrouter/other/model", "profiles.evil": {"routes": ["anthropic/x"]}, "options.effort": "low"}
+"""a value for each setting, as one file may set them; `route` stands by itself, as it takes the place of `model`"""
+
+
+def test_every_cell_of_the_table_of_settings_is_tried() -> None:
+    alone = {key for values in ALONE.values() for key in values}
+    of_parties = {
+        Party.USER: {*TOGETHER, *alone, "route"},
+        Party.TRUSTED: {*TOGETHER, *alone, "route"},
+        Party.UNTRUSTED: {key for key, _ in USED + WITHHELD},
+    }
     named = {name for name in leaves(Settings) if _is_named(name)}
-    told = {key.rpartition(".")[0] if key.rpartition(".")[0] in named else key for key, _ in USED + WITHHELD}
-    assert told == set(leaves(Settings))
+    for keys in of_parties.values():
+        assert {above if (above := key.rpartition(".")[0]) in named else key for key in keys} == set(leaves(Settings))
     assert set(UNTRUSTED) == {key for key, _ in USED}
+    assert set(USERS_ALONE) == set(ALONE)
 
 
 def _is_named(name: str) -> bool:
@@ -263,23 +298,57 @@ def test_what_a_flag_or_the_environment_names_is_the_users_own(home: Home, monke
     assert load().withheld == {}
 
 
+def held_by(loaded: Loaded, keys: Iterable[str]) -> dict[str, Any]:
+    held = msgspec.json.decode(msgspec.json.encode(dict(every_setting(loaded.settings))))
+    return {key: held[key] for key in keys}
+
+
 def test_a_trusted_file_sets_it_all_until_it_changes(home: Home) -> None:
-    values = {key: value for key, value in WITHHELD if not key.startswith("options.extra.model")}
-    values |= {"model": "openrouter/other/model", "profiles.evil": {"routes": ["anthropic/x"]}, "options.effort": "low"}
-    for name in ("route", "serve.keys.evil", "serve.origins"):
-        values.pop(name)
-    project = write_project(home, values)
-    assert load().withheld.keys() == values.keys()
+    home.configure('[profiles.work]\nroutes = ["openai/first"]\n')
+    project = write_project(home, TOGETHER)
+    withheld = load().withheld.keys()
+    assert len(withheld) > 100
     trust(home)
     loaded = load()
     assert loaded.withheld == {}
-    held = msgspec.json.decode(msgspec.json.encode(dict(every_setting(loaded.settings))))
-    assert {key: held[key] for key in values} == values
+    assert held_by(loaded, TOGETHER) == TOGETHER
     project.write_text(f"{project.read_text()}\n# another\n")
-    assert load().withheld.keys() == values.keys()
+    assert load().withheld.keys() == withheld
+
+
+@pytest.mark.parametrize(("key", "value"), USED, ids=map(as_text, USED))
+def test_a_trusted_project_sets_what_any_may(home: Home, key: str, value: Any) -> None:
+    project = write_project(home, {key: value, "system": "more"})
+    trust(home)
+    loaded = load()
+    assert loaded.withheld == {}
+    assert loaded.origins[key].endswith(str(project))
+
+
+def test_the_users_own_file_sets_it_all(home: Home) -> None:
+    values = TOGETHER | {key: value for mine in ALONE.values() for key, value in mine.items()}
+    home.configure(tomlkit.dumps(as_tables(values)))
+    loaded = load()
+    assert held_by(loaded, values) == values
+    home.configure(tomlkit.dumps(as_tables({"route": "work", "profiles.work": {"routes": ["openai/first"]}})))
+    assert load().settings.route == "work"
 
 
 # --- what no trust gives ---
+
+
+@pytest.mark.parametrize("row", ALONE)
+def test_no_trust_gives_a_project_what_is_the_users_alone(home: Home, row: str) -> None:
+    alone = load()
+    project = write_project(home, ALONE[row])
+    loaded = load()
+    assert (loaded.withheld, loaded.settings) == (ALONE[row], alone.settings)
+    trust(home)
+    with pytest.raises(ConfigError) as caught:
+        load()
+    [(key, _)] = ALONE[row].items()
+    assert caught.value.message.startswith(f"{project}: {key}")
+    assert f" {USERS_ALONE[row]}; only your own settings may" in caught.value.message
 
 
 @pytest.mark.parametrize("header", [*sorted(KEY_HEADERS), "Authorization", " X-API-Key "])
@@ -301,28 +370,6 @@ def test_the_users_own_file_may_replace_the_header_of_a_key(home: Home) -> None:
 
 def test_every_header_that_carries_a_key_is_known() -> None:
     assert {api.key_header for api in (*HTTP_APIS.values(), *PLATFORM_APIS.values())} <= KEY_HEADERS
-
-
-@pytest.mark.parametrize("lender", [{"token_command": "sh -c 'touch it-ran'"}, {"token_file": "~/.ssh/id_ed25519"}])
-def test_a_project_never_names_who_lends_credentials(home: Home, lender: dict[str, str]) -> None:
-    project = write_project(home, {"providers.vertex": {**lender, "project": "theirs"}})
-    loaded = load()
-    assert (list(loaded.withheld), loaded.settings.providers) == (["providers.vertex"], {})
-    trust(home)
-    with pytest.raises(ConfigError) as caught:
-        load()
-    name = next(iter(lender))
-    assert caught.value.message.startswith(f"{project}: providers.vertex.{name} names who lends your credentials; only")
-
-
-@pytest.mark.parametrize("key", ["serve.keys.evil", "serve.origins"])
-def test_a_project_never_says_who_uses_the_gateway(home: Home, key: str) -> None:
-    project = write_project(home, {key: dict(WITHHELD)[key]})
-    assert list(load().withheld) == [key]
-    trust(home)
-    with pytest.raises(ConfigError) as caught:
-        load()
-    assert caught.value.message.startswith(f"{project}: {key} says who may use your keys; only your own settings")
 
 
 def test_the_users_own_file_may_name_a_command_and_fill_a_place(home: Home) -> None:
