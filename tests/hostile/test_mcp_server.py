@@ -81,7 +81,7 @@ async def test_a_list_without_end_is_cut(tmp_path: Path) -> None:
     habits = """
 if method == "tools/list":
     page = int(params.get("cursor") or 0)
-    named = [{"name": f"t{page}_{n}", "description": "d" * 100_000, "inputSchema": {"type": "object"}} for n in range(15)]
+    named = [{"name": f"t{page}_{n}", "description": "d" * 25_000, "inputSchema": {"type": "object"}} for n in range(15)]
     return {"tools": named, "nextCursor": str(page + 1)}
 """
     async with connected(tmp_path, habits) as found:
@@ -300,7 +300,7 @@ class Web(BaseHTTPRequestHandler):
 @pytest.fixture
 def web() -> Iterator[HTTPServer]:
     with HTTPServer(("127.0.0.1", 0), Web) as server:
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield server
         server.shutdown()

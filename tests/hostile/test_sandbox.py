@@ -153,26 +153,28 @@ async def test_what_takes_too_long_ends_with_all_that_it_started(mechanism: Mech
             leads=confined.leads,
         )
     assert (finished.timed_out, (scene.workspace / "src/began").exists()) == (True, True)
-    await until(lambda: not any(long.encode() in one.split(b"\0") for one in command_lines()))
+    await until(lambda: not runs(long))
 
 
-def command_lines() -> Iterator[bytes]:
-    """What the processes of this machine are running."""
+def runs(seconds: str) -> bool:
+    """Whether a process of this machine is `sleep` for so long, which takes longer than `until` waits."""
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            yield place.read_bytes()
+            if place.read_bytes().split(b"\0")[:2] == [b"sleep", seconds.encode()]:
+                return True
+    return False
 
 
 @pytest.mark.parametrize("how", [*Mechanism, SandboxMode.OFF])
 async def test_nothing_outlives_the_program_when_it_is_killed(how: Mechanism | SandboxMode, scene: Scene) -> None:
     if isinstance(how, Mechanism):
         confining(how, scene.workspace)
-    process = await anyio.open_process([sys.executable, PROGRAM, how, scene.workspace])
-    await until((scene.workspace / "src/began").exists)
+    long = f"700.{os.getpid()}"
+    process = await anyio.open_process([sys.executable, PROGRAM, "leave", how, scene.workspace, long])
+    await until(lambda: runs(long))
     process.kill()
     await process.aclose()
-    await anyio.sleep(2.5)
-    assert not (scene.workspace / "src/late").exists()
+    await until(lambda: not runs(long))
 
 
 @pytest.mark.parametrize("mechanism", Mechanism)

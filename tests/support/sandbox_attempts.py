@@ -1,6 +1,6 @@
 """Ways out of a sandbox, each as a command, and a scene in which it can be seen whether one leads out.
 
-In:  as a program: a mechanism, a folder for the scene, a user id. (Without the latter it runs one command, for long.)
+In:  as a program: a mechanism, a folder for the scene, a user id. (After `leave` it runs one command, for long.)
 Out: JSON: which attempts got out, by name, with what was seen.
 
 What counts is what happened outside: a file of the scene that changed, a process that ended, a service that was
@@ -436,8 +436,7 @@ async def _try_all(mechanism: Mechanism, scene: Scene) -> dict[str, Any]:
         changed = scene.changes()
         if changed or "ESCAPED" in output:
             escaped[name] = f"{changed} {output}"[:500]
-    await anyio.sleep(2 * LATE)
-    escaped |= {path.name: "outlived its command" for path in scene.workspace.glob("src/late-*")}
+    over = anyio.current_time() + 2 * LATE
     failed = {name: await run(sandbox, command, scene.environment) for name, command in WORKS.items()}
     narrow = Sandbox(
         scene.workspace, SandboxPolicy(mode=SandboxMode.READ_ONLY, processes=ALLOWED, memory=300), only=mechanism
@@ -448,6 +447,8 @@ async def _try_all(mechanism: Mechanism, scene: Scene) -> dict[str, Any]:
         "memory": await run(narrow, python("x = bytearray(400_000_000)"), scene.environment),
         "processes": await run(narrow, FORKS, scene.environment),
     }
+    await anyio.sleep_until(over)
+    escaped |= {path.name: "outlived its command" for path in scene.workspace.glob("src/late-*")}
     return {
         "escaped": escaped,
         "failed": {name: told for name, told in failed.items() if told[0]},
@@ -465,17 +466,17 @@ def become(user: int) -> None:
         sys.executable = shutil.which("python3", path="/usr/bin:/usr/local/bin") or ""
 
 
-async def leave_running(how: str, folder: Path) -> None:
-    """Run a command that starts another one in the background and does not end by itself; without a sandbox if `off`."""
+async def leave_running(how: str, folder: Path, long: str) -> None:
+    """Run a command that starts another one, `sleep LONG`, and does not end by itself; without a sandbox if `off`."""
     only = None if how == SandboxMode.OFF else Mechanism(how)
     mode = SandboxMode.OFF if only is None else SandboxMode.WORKSPACE
-    command = "setsid sh -c 'echo x > src/began; sleep 2; echo x > src/late' & sleep 600"
+    command = f"setsid sh -c 'echo x > src/began; sleep {long}; true' & sleep 600"
     await run(Sandbox(folder, SandboxPolicy(mode=mode), only=only), command, {"PATH": "/usr/bin:/bin"})
 
 
 def main() -> None:
-    if len(sys.argv) == 3:
-        anyio.run(leave_running, sys.argv[1], Path(sys.argv[2]))
+    if sys.argv[1] == "leave":
+        anyio.run(leave_running, sys.argv[2], Path(sys.argv[3]), sys.argv[4])
     mechanism, top, user = Mechanism(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     os.chdir(top)
     if os.getuid() != user:
