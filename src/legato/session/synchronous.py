@@ -62,6 +62,7 @@ class SessionSettings(TypedDict, total=False):
     spill: Spill
     noted: Noted
     reports: bool
+    asker: str
 
 
 class SyncSession:

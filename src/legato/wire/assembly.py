@@ -254,7 +254,9 @@ def with_tail(messages: list[JsonObject], tail: Sequence[JsonObject], blocks_fie
 def open_json(fields: bytes, name: str, first: Sequence[JsonObject]) -> bytes:
     """The beginning of a body: the encoded object `fields` up to where the messages are, and the `first` of them."""
     comma = b"," if len(fields) > 2 else b""
-    return b"".join((memoryview(fields)[:-1], comma, b'"', name.encode(), b'":[', *(encode_json(item) + b"," for item in first)))
+    return b"".join(
+        (memoryview(fields)[:-1], comma, b'"', name.encode(), b'":[', *(encode_json(item) + b"," for item in first))
+    )
 
 
 def join_json(opening: bytes, messages: list[bytes]) -> bytes:
