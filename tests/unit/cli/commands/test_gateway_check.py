@@ -55,10 +55,11 @@ def test_a_real_provider_is_asked_only_if_somebody_wants_that(home: Home) -> Non
     app, told = served()
     with on_a_port(app) as url:
         checks = found(home, "--gateway", url)
-        assert checks[1:] == [
-            ("ok", f"{name}: models are listed; --online also asks for an answer") for name in SURFACES
-        ]
-        assert [one.report for one in told] == [None] * 6  # models and counts, and not one answer
+    assert checks[1:] == [("ok", f"{name}: models are listed; --online also asks for an answer") for name in SURFACES]
+    assert [one.report for one in told] == [None] * 6  # models and counts, and not one answer
+
+    app, _ = served()
+    with on_a_port(app) as url:
         assert found(home, "--gateway", url, "--online")[1:] == [("ok", f"{name}: {GPT} answers") for name in SURFACES]
 
 
