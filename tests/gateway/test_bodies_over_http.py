@@ -261,11 +261,12 @@ def test_whoever_answers_waits_for_a_client_that_does_not_read() -> None:
             yield chunk
 
     async def run() -> None:
-        go_on = anyio.Event()
+        is_full, go_on = anyio.Event(), anyio.Event()
 
         class Slow(Caller):
             async def _send(self, message: Any) -> None:
                 if len(self.sent) == 3:
+                    is_full.set()
                     await go_on.wait()
                 await super()._send(message)
 
@@ -274,10 +275,9 @@ def test_whoever_answers_waits_for_a_client_that_does_not_read() -> None:
         )
         async with anyio.create_task_group() as group:
             group.start_soon(call.call)
-            await anyio.sleep(0.02)
-            waiting = made
-            await anyio.sleep(0.02)
-            assert made == waiting < len(whole_stream(CLAUDE, WHOLE).chunks)
+            await is_full.wait()
+            await anyio.wait_all_tasks_blocked()
+            assert made < len(whole_stream(CLAUDE, WHOLE).chunks)
             go_on.set()
         assert call.is_whole
 

@@ -195,6 +195,8 @@ def _until_refused(address: tuple[str, int]) -> None:
         try:
             with socket.create_connection(address):
                 pass
+        except ConnectionResetError:  # the listener was closed while this connection waited to be taken
+            continue
         except ConnectionRefusedError:
             return
 
