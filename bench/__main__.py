@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import measure, plot, report
+from bench import plot, report, running
 from bench.cases import CASES
 from bench.figures import QUICK, Outcome, Scale
 
@@ -32,15 +32,14 @@ def main() -> int:
     parser.add_argument("--gc", action="store_true", help="leave the garbage collector on while measuring")
     parser.add_argument("--out", type=Path, help="the folder to write benchmarks.json, .md and .svg to (docs)")
     options = parser.parse_args()
-    measure.SETTINGS.collecting = options.gc
-    scale = QUICK if options.quick else Scale()
+    take = running.take if options.quick else running.take_alone
 
     outcomes: dict[str, Outcome] = {}
     failed: list[str] = []
     everything = [name for name in CASES if name != "peers" or not options.quick]  # other interpreters take their time
     for name in options.only or everything:
         try:
-            outcomes[name] = CASES[name](scale)
+            outcomes[name] = take(name, QUICK if options.quick else Scale(), options.gc)
         except Exception:  # noqa: BLE001  # one case that breaks must not hide what the others found
             failed.append(name)
             traceback.print_exc()

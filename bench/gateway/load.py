@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -135,16 +136,20 @@ async def beside_open_streams(
 ) -> list[float]:
     """Seconds until the first byte of new requests, `rate` of them a second, while `streams` others are open.
 
-    After so many seconds of `settling` all of these flow.
+    After so many seconds of `settling` all of these flow. Each request comes at a moment of its own within its share
+    of a second, so that they keep step with nothing else.
     """
+    moments = random.Random(0)
     async with asyncio.TaskGroup() as group:
         held = [group.create_task(_hold(port, number)) for number in range(streams)]
         await asyncio.sleep(settling)
         asking: list[asyncio.Task[float]] = []
         for number in range(round(rate * seconds)):
             body = msgspec.json.encode(first_request(100_000 + number, stream=True))
+            wait = moments.random() / rate
+            await asyncio.sleep(wait)
             asking.append(group.create_task(_ask_once(port, body)))
-            await asyncio.sleep(1 / rate)
+            await asyncio.sleep(1 / rate - wait)
         taken = [await one for one in asking]
         for one in held:
             one.cancel()

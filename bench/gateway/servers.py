@@ -6,12 +6,14 @@ python -m bench.gateway.servers gateway http://127.0.0.1:PORT
 
 The backend speaks Anthropic's API and answers at once with what was written down before: it reads no more of a request
 than it has to, so that what is measured is whoever stands before it. A request that has `HELD` in it is answered in
-small pieces, ten a second, until nobody listens any more.
+small pieces, ten a second, until nobody listens any more. The pauses between them vary, as those of models do: streams
+of one rhythm would fall into step, and all pieces would come at once.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import sys
 
@@ -33,8 +35,8 @@ from legato.transport import KeyRing
 from legato.world import World
 
 HELD = b"HOLD THE LINE"
-PAUSE = 0.1
-"""seconds between two pieces of an answer that is held"""
+PAUSE = (0.05, 0.15)
+"""seconds between two pieces of an answer that is held, at least and at most"""
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _STREAMED = re.compile(rb'"stream": ?true')
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n%s\r\n\r\n"
@@ -53,6 +55,7 @@ class Backend:
         place = next(index for index, event in enumerate(canned.events) if b"text_delta" in event)
         self._first = b"".join(map(_chunk, canned.events[: place + 1]))
         self._piece = _chunk(canned.events[place])
+        self._random = random.Random(0)
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer until the other side hangs up."""
@@ -74,7 +77,7 @@ class Backend:
         writer.write(self._begin + self._first)
         while not writer.is_closing():
             await writer.drain()
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(self._random.uniform(*PAUSE))
             writer.write(self._piece)
         raise ConnectionResetError
 

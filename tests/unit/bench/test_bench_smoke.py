@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from bench import coding_agent, plain, plot, report, workload
+from bench import coding_agent, plain, plot, report, running, workload
 from bench.cases import CASES
 from bench.cases.rendering import request
 from bench.figures import QUICK, Figure, Goal, Outcome, Scale, Series
@@ -43,6 +43,13 @@ def test_a_quick_run_shows_a_table_and_writes_figures_page_and_plot(tmp_path: Pa
     assert page.startswith(report.BEGIN)
     assert page.endswith(f"{report.END}\n")
     assert ET.fromstring((tmp_path / "benchmarks.svg").read_text()).tag.endswith("svg")
+
+
+@pytest.mark.slow
+def test_a_case_alone_finds_the_same_figures():
+    alone, beside = running.take_alone("store", QUICK, False), running.take("store", QUICK, False)
+
+    assert [figure.name for figure in alone.figures] == [figure.name for figure in beside.figures]
 
 
 @pytest.mark.slow
