@@ -3,11 +3,15 @@ environment."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
 
+from legato.model import Dialect
+from legato.wire.dialects import dialect_parts
+from legato.wire.rules import OBSERVED
 from scripts.frameworks.results import FRAMEWORKS, PAGE, Title
 from scripts.frameworks.sections import Shown, differing, program, section_of
 from scripts.frameworks.stage import variables
@@ -45,6 +49,17 @@ def test_the_page_leads_clients_to_the_simulated_providers_as_the_run_does() -> 
         word.split("=", 1) for line in TEXT.splitlines() if line.startswith("export ") for word in line.split()[1:]
     )
     assert told == {name: value for name, value in given.items() if not name.startswith("LITELLM")}
+
+
+def test_each_rule_that_the_page_names_is_known_from_a_recorded_refusal_or_a_public_issue() -> None:
+    declared = {rule.id: rule for dialect in Dialect for rule in dialect_parts(dialect).rules.values()}
+    named = sorted(set(re.findall(r"\[`([a-z-]+/[a-z-]+)`\]\(rules\.md#", TEXT)))
+    assert len(named) > 10
+    assert [name for name in named if not any(map(_is_refusal, declared[name].sources))] == []
+
+
+def _is_refusal(source: str) -> bool:
+    return source == OBSERVED or re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", source) is not None
 
 
 def test_no_framework_is_imported_before_it_is_used() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.wire.anthropic.rules.sources import NO_RESULT, TOOL_USE
+from legato.wire.anthropic.rules.sources import NO_RESULT
 from legato.wire.judging_pairs import PairingRules
 from legato.wire.rules import OBSERVED, refused, risky
 
@@ -36,7 +36,7 @@ PAIRS = PairingRules(
     duplicate_result=refused(
         "anthropic/duplicate-result",
         "A call has one result.",
-        source=TOOL_USE,
+        source="anthropics/claude-code#14110",
         error="each tool_use must have a single result",
     ),
     duplicate_call_id=refused(
