@@ -29,8 +29,8 @@ demands. Any other compatible server works as well, as a provider of your own
 
 MESSAGES = """\
 Some of these hosts have a second door, which speaks Anthropic's Messages (`POST …/v1/messages`): the same models and
-keys under another name. Who talks to Claude as well keeps one shape that way; what a model thought at one door does not
-go back through the other."""
+keys under another name. A program that also asks Claude can use one format that way. What a model thought at one door
+does not go back through the other."""
 
 _TITLES = "| host | a route | its key | rules of its own | thinking goes back as |"
 _LINE = "|---|---|---|---|---|"
