@@ -40,7 +40,7 @@ def config(ctx: click.Context, route: str | None) -> None:
 @config.command(short_help="Show every setting.")
 @_config
 @click.option("--origin", is_flag=True, help="Say where each setting comes from.")
-@click.option("--all", "shows_all", is_flag=True, help="Also settings that nobody changed.")
+@click.option("--all", "shows_all", is_flag=True, help="Also settings that have their default.")
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object: by setting, its value and origin.")
 def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> None:
     """Show the settings that hold in this folder. Keys are hidden."""

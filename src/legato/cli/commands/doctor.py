@@ -26,7 +26,7 @@ _LEAST = 30
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def doctor(config: Path | None, online: bool, gateway: str | None, as_json: bool) -> int:
-    """Check settings, keys, routes, store and terminal, and say what to do about what is not well.
+    """Check settings, keys, routes, store and terminal, and say what to do about what is wrong.
 
     Nothing is sent unless --online or --gateway asks for it, and no key is shown. A gateway is asked for its models,
     and for an answer in each API if its providers are simulated; of real ones only with --online. Its key is taken from

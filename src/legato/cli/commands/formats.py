@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def formats(as_json: bool) -> None:
     """List the formats: session files of agents, neutral files, and request bodies.
 
-    Every one can be read. Where an agent keeps its files is the folder that it uses unless it was told otherwise.
+    Every one can be read. The folders are those in which agents keep their files by default.
     """
     from legato.formats import FORMATS
 

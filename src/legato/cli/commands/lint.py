@@ -50,7 +50,7 @@ def lint(
 
     INPUT is a file, a folder of files, the id of a stored session, or - for standard input. Each finding names a rule,
     a place, what the provider would say and what repair would do. Exit status: 0 if no provider would refuse anything
-    (risky findings alone count as clean), 3 if there are findings, 2 if something cannot be read.
+    (risky findings alone count as clean), 3 if there are errors, 2 if something cannot be read.
     """
     from legato.cli.commands.file_arguments import walking
     from legato.diagnostics import Redactor

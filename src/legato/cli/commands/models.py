@@ -37,7 +37,7 @@ _ALL = "(all)"
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def models(pattern: str, check: str | None, config: Path | None, as_json: bool, **wanted: Any) -> int:
-    """List the models that are known by name, or those that fit PATTERN: a part of the name, or one with * and ?.
+    """List the models that are known by name, or those that match PATTERN: a part of the name, or one with * and ?.
 
     A route that is not listed can be used all the same: providers serve more models than are known here. A price is
     the one last seen at its provider's own page; `legato config explain ROUTE` says where.

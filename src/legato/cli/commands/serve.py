@@ -39,7 +39,7 @@ _EVERYBODY = "all"
 @click.option(
     "--switch",
     type=click.Choice(["turn", "request"]),
-    help="When routes that take turns do so: at a person's messages, or, to try it out, at every request.",
+    help="When routes take turns: at each message of a person, or, to try it out, at every request.",
 )
 @click.option(
     "--pass-keys",
@@ -67,7 +67,7 @@ _EVERYBODY = "all"
     "--env",
     "client",
     type=click.Choice(list(CLIENTS)),
-    help="Print the settings that lead this client here, and leave.",
+    help="Print the settings that point this client here, and leave.",
 )
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use this in place of your settings.")
 @click.option(
@@ -98,8 +98,8 @@ def serve(
     Point a client at it, and nothing else changes: it is answered in its own API by whichever provider --route names.
     Each request is one line on standard error. Try it without a key: `legato serve --simulate`.
 
-    All of this can be set under [serve] in your settings as well, and more: which models are answered by whom, keys,
-    limits. What is given here goes before it.
+    All of this can be set under [serve] in your settings as well, and more: which route answers for which models,
+    keys, limits. The command line wins.
     """
     if new_key is not None:
         return _add_key(new_key, config)
