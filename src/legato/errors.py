@@ -173,7 +173,7 @@ class UnsafeName(CallerError):
 
 
 class OurFault(LegatoError):
-    """A promise of ours is broken. The facts hold the report."""
+    """Legato broke a promise. The facts hold the report."""
 
 
 class CanonicalError(OurFault):

@@ -39,7 +39,7 @@ _NAMING = ("calls", "call", "call_id", "results")
 
 
 class Diagnosis(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One error, explained. `fault` is empty where no promise of ours was broken."""
+    """One error, explained. `fault` is empty where Legato broke no promise."""
 
     error: str
     """the type of the error"""
@@ -58,7 +58,7 @@ class Diagnosis(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def fault_of(error: BaseException) -> Fault | None:
-    """The fault class of `error`; None if it is no fault of ours."""
+    """The fault class of `error`; None if the fault is not Legato's."""
     cause = _due_to(error)[1]
     return None if cause is None else cause.fault
 

@@ -26,7 +26,7 @@ Attribute: TypeAlias = "str | int | list[str]"
 
 
 class Gravity(StrEnum):
-    """Whether an event tells how a request was made, that a provider said no, or that something of ours is broken."""
+    """Whether an event tells how a request was made, that a provider said no, or that something in Legato is broken."""
 
     DEBUG = "debug"
     WARNING = "warning"

@@ -33,13 +33,13 @@ class InspectedCall(Struct, frozen=True, kw_only=True):
     ended: float | None = None
     """when its result was written"""
     media: tuple[Media, ...] = ()
-    """what the tool returned beside its text, for those who show it: `inspect` leaves it out"""
+    """what the tool returned beside its text, for programs that show it: `inspect` leaves it out"""
 
 
 class InspectedBlock(Struct, frozen=True, kw_only=True):
     """One block of an entry. `kind` is text, thinking, media, code, hosted or call; a call has no text.
 
-    `media` is there for those who show it: `inspect` leaves it out.
+    `media` is there for programs that show it: `inspect` leaves it out.
     """
 
     kind: str

@@ -26,9 +26,9 @@ def inspect(
 ) -> Inspection:
     """The conversation in `source`, with the findings of `lint`; secrets are hidden.
 
-    With `target`, a provider or a route, it is rendered for that: calls have the ids that the target sees, and what was
-    decided for it is told. `pick` is the number, from 1, of the conversation in a file that holds several. Texts are
-    cut at `limit` characters, which is said where they are. Raises `FormatError` for what cannot be read,
+    With `target`, a provider or a route, it is rendered for that: calls have the ids that the target sees, and the
+    decisions made for it are there. `pick` is the number, from 1, of the conversation in a file that holds several.
+    Texts are cut at `limit` characters, and say so. Raises `FormatError` for what cannot be read,
     `SeveralConversations`, `UnknownTarget`.
     """
     if target is not None:

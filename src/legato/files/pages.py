@@ -36,7 +36,7 @@ def page(
 ) -> str:
     """The conversation in `source` beside the request that is made of it, as one HTML page without secrets.
 
-    `target` is who the request is for, by default the provider that the file was written for; `pick` is the number,
+    `target` is where the request goes, by default the provider that the file was written for; `pick` is the number,
     from 1, of the conversation in a file that holds several. Raises as `inspect` does, and, with a `target`, as
     `convert` does for a conversation that cannot be rendered for it. `write_page` does not hold the page in memory.
     """

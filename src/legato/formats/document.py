@@ -141,8 +141,8 @@ class Document:
     `places` and `sources` are parallel to `entries`: where each one was ("line 12", "messages[3]"), and the index of
     its record in `original.records` (-1 where that is not kept). `compactions` name what the file's agent had put out
     of sight; the entries hold it all the same. `times` says when entries were written, in seconds since the epoch, and
-    `usages` what answers took, each under the index of its entry (of an answer, its first); files that do not tell
-    have none. `records` is the log itself, where the file is one of ours, and `body` the request, where it was one. A
+    `usages` what answers took, each under the index of its entry (of an answer, its first); files that do not tell have
+    none. `records` is the log itself, where the file is one of Legato's, and `body` the request, where it was one. A
     document `is_skimmed` if it was only read as far as it takes to know that nothing is wrong with its calls: then it
     holds no entries, and yet is not empty.
     """

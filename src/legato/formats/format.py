@@ -236,7 +236,7 @@ class Format:
     """what was read to learn it: files of programs that were run for that, or files that others published"""
     read: Read
     skim: Skim | None = None
-    """reads a file of lines for whoever only wants to know what is wrong with it"""
+    """reads a file of lines only as far as it takes to know what is wrong with it"""
     detect: Detect | None = None
     """None for request bodies, which are told apart by comparing them (see `wire.shapes`)"""
     resembles: Detect | None = None

@@ -65,7 +65,7 @@ def client(
     library: LibraryName = "httpx2",
     **settings: Any,
 ) -> httpx2.Client:
-    """An HTTP client for a synchronous SDK, answered by `route`, or by whom a profile chooses.
+    """An HTTP client for a synchronous SDK, answered by `route`, or by the route that a profile chooses.
 
         OpenAI(http_client=legato.client("anthropic/claude-sonnet-4-5"))
         Anthropic(http_client=legato.client("openai/gpt-5.2"))
@@ -76,7 +76,7 @@ def client(
     or `models` maps it to one: patterns such as `gpt-*-mini`, of which the first that fits wins. `world` says whom the
     gateway reaches, and with which keys; `simulate` lets simulated providers answer, without a key and without a
     network. `key` signs what the gateway puts into answers to find it again in the next request: with one of your own,
-    a conversation can be stored and continued in another process. `switch` is when a profile that goes round moves on:
+    a conversation can be stored and continued in another process. `switch` is when a profile that takes turns moves on:
     with each message of a person, or, to try it out, with each request. `timeout` is how long the client waits for the
     next bytes; None leaves that to the limits of the world's transport. `library` is the one that the SDK is built on,
     "httpx" for older ones, and `settings` are further ones of its `Client`.
@@ -120,7 +120,7 @@ def async_client(
     library: LibraryName = "httpx2",
     **settings: Any,
 ) -> httpx2.AsyncClient:
-    """The same as `client`, for an asynchronous SDK; it works in the event loop of whoever asks.
+    """The same as `client`, for an asynchronous SDK; it works in the caller's event loop.
 
     AsyncOpenAI(http_client=legato.async_client("anthropic/claude-sonnet-4-5"))
     AsyncAnthropic(http_client=legato.async_client("openai/gpt-5.2"))

@@ -8,7 +8,7 @@ In:  messages of Chat Completions with what LiteLLM puts beside them (`thinking_
 Out: messages of the same form that the model's provider takes.
 
 A message does not say which model it is from. Its calls tell whose signatures it holds; where they do not, signatures
-go back to nobody.
+are left out.
 """
 
 from __future__ import annotations

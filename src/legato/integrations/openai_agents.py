@@ -58,7 +58,7 @@ def legato_input_filter(target: str | Target | None = None) -> Callable[[Any], A
     """A filter for `RunConfig(call_model_input_filter=…)`.
 
     Without a `target` it is the agent's model; name it where `RunConfig(model=…)` takes the place of that. It is for
-    histories that the program sends; one that OpenAI keeps (`conversation_id`) is not there to be changed.
+    histories that the program sends; one that OpenAI keeps (`conversation_id`) cannot be changed.
     """
 
     def before_model(data: Any) -> Any:

@@ -77,10 +77,10 @@ def settle(
 
     `thinks` says whether the request asks for thoughts; where that is not known, the open tool loop tells: it shows
     thoughts of the model or it does not. Without `offers_tools` the request defines none, and a model that then takes
-    no calls is told of them in words. What is not `is_whole` is a history behind which a person will say something.
+    no calls reads them as text. A history that is not `is_whole` is one behind which a person will say something.
     Where the model takes no media in results, they are in a message behind them, unless the framework `moves_media`
     itself and it is False here.
-    Raises `UnknownTarget` for a route that names nobody, and `ImpossibleRequest` where a model that always thinks would
+    Raises `UnknownTarget` for an unknown route, and `ImpossibleRequest` where a model that always thinks would
     have to go on with a tool loop that another one began.
     """
     goal = resolve(target, catalogue)

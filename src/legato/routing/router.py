@@ -106,8 +106,8 @@ class Router:
     def select(self, profile: Profile) -> None:
         """Use `profile` from the next turn on, also if that is a continuation; the last selection wins.
 
-        One route by hand is `only(route)`. Whoever chooses by hand has a reason to: what was known against the
-        first route is forgotten.
+        One route by hand is `only(route)`. A choice by hand has its reasons, so what was known against the first
+        route is forgotten.
         """
         self._selected = profile
 

@@ -44,7 +44,7 @@ class Spending:
         return dollars
 
     def guess(self, usage: Usage, prices: Capabilities) -> None:
-        """Count an answer of which only we say what it used: a limit must not depend on who is to be limited."""
+        """Count an answer whose usage is only our estimate: a limit must not depend on the provider that it limits."""
         self.guessed += cost(usage, prices) or 0.0
 
     @property

@@ -70,8 +70,9 @@ class Reported(_Event, frozen=True, tag="report"):
 class Refused(_Event, frozen=True, tag="refused"):
     """A request failed: the provider, or the way to it, said no, or our own rules stopped it before it left.
 
-    `fault` is the layer of ours that is at fault and `why` the reason, both empty where none is; `cause` the rule that
-    was broken, `calls` those that it may concern. Where it is our fault, `report` is what was decided for the request.
+    `fault` is the layer of Legato that is at fault and `why` the reason, both empty where none is; `cause` the rule
+    that was broken, `calls` those that it may concern. Where it is our fault, `report` is what was decided for the
+    request.
     """
 
     step: int

@@ -86,7 +86,7 @@ class SimulatedWorld:
 
     @property
     def refusals(self) -> list[Seen]:
-        """The requests that were not in order: the provider's verdict on whoever wrote them."""
+        """The requests that were refused: the provider's verdict on the program that wrote them."""
         return [seen for seen in self._seen if seen.refusal is not None]
 
     def provider(self, name: str, target: Target | None = None) -> SimulatedProvider:

@@ -1,4 +1,4 @@
-"""Tools of MCP servers, as tools of ours.
+"""Tools of MCP servers, as tools of a session.
 
 In:  `.mcp.json`: servers by name, started as a program (stdio) or reached by URL (streamable HTTP).
 Out: while connected, one `Tool` for each remote tool, named `mcp__{server}__{tool}`.

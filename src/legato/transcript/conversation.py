@@ -156,7 +156,7 @@ class Conversation:
         self._take(entries, in_place=False)
 
     def take_over(self, entries: Iterable[Entry]) -> None:
-        """The same with entries that nobody else holds: names are written into them, where `take` makes copies.
+        """The same with entries that the caller gives away: names are written into them, where `take` makes copies.
 
         The copies would cost less in work than in memory that has to be fetched and let go.
         """

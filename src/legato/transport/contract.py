@@ -74,7 +74,7 @@ class Ask(Struct, frozen=True, kw_only=True):
 
 
 class Transport(Protocol):
-    """Whatever carries a request to someone who answers."""
+    """Whatever carries a request to a provider that answers."""
 
     async def send(self, request: WireRequest) -> WireResponse:
         """Send `request` and wait for the beginning of the response; raises `ProviderError` if there is none."""

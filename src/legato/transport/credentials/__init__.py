@@ -1,7 +1,7 @@
 """What authorises a request beside a key: signatures, and tokens that someone lends for a while.
 
     commands   run a command that prints credentials, within a time limit
-    files      read a file that somebody keeps up to date
+    files      read a file that something else keeps up to date
     lending    who lends credentials, and for how long they are used again
     aws        credentials of AWS, from the environment, a profile or text, and the signature they make
     tokens     tokens of Google and Microsoft, from text or the vendor's own library

@@ -63,8 +63,8 @@ async def authorise(request: WireRequest, provider: Provider | None, keys: KeyRi
 async def renew(request: WireRequest, provider: Provider | None, keys: KeyRing, *, now: float) -> WireRequest | None:
     """A refused `request` with credentials that were asked for anew.
 
-    None if nothing was lent for it, or if the same is lent again: sending that once more would change nothing. Whoever
-    comes second with the same credentials gets those that the first one was lent.
+    None if nothing was lent for it, or if the same is lent again: sending that once more would change nothing. The
+    second caller with the same credentials gets those that the first one was lent.
     """
     if request.lent is None or (found := find_authoriser(request.target, provider, keys)) is None:
         return None
