@@ -198,11 +198,16 @@ def _said(block: Block, speaker: Speaker) -> Json:
         case ToolResponse():
             value = block.result if block.error is None else block.error
             text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-            media = [[one.mime, one.data or one.url or ""] for one in block.media]
+            media = list(map(_shown, block.media))
             return ["result", block.wire_id, text, block.error is not None, block.reason, block.said, media]
         case Text():
             return ["text", block.text, block.native if speaker is Speaker.AI else None]
         case Media():
-            return ["media", block.mime, block.data or block.url or ""]
+            return ["media", *_shown(block)]
         case _:
             return msgspec.to_builtins(block)
+
+
+def _shown(media: Media) -> list[Json]:
+    """An address stands for what it leads to: not every API has a place for its type."""
+    return [media.kind, media.mime if media.data else "", media.data or media.url or ""]

@@ -127,18 +127,49 @@ def _asked(chosen: str | Target | None, model: Any) -> Target:
 
 def _settled(messages: Sequence[Any], target: Target, **asked: Any) -> tuple[list[Any], SettledHistory | None]:
     before = _dumped(messages)
-    document = replace(read_messages(before), system="")  # the run sends its instructions itself
-    if not document.entries:
+    if not read_messages(before).entries:
         return list(messages), None
-    settled = settle(document, target, moves_media=False, **asked)
-    written, _ = write_messages(Outgoing(settled.conversation, target=settled.target))
-    items = keep_own(before, written, read_messages, settled, has_one_form=True)
+    at_home = {at for at, message in enumerate(before) if _ran_own_tool(as_object(message), target)}
+    items, settled = _kept(before, at_home, target, **asked)
+    if rewritten := at_home.difference(item for item in items if isinstance(item, int)):
+        # What is written anew tells in words what the provider's tool found.
+        items, settled = _kept(before, at_home - rewritten, target, **asked)
     last = items[-1]
     if isinstance(last, dict) and last.get("kind") == "request":
         own = as_object(before[-1])
         items[-1] = {**last, **{name: own[name] for name in _OF_THE_RUN if own.get(name) is not None}}
     new = iter(_loaded([_unclaimed(item) for item in items if isinstance(item, dict)]))
     return [messages[item] if isinstance(item, int) else next(new) for item in items], settled
+
+
+def _kept(
+    before: list[Json], at_home: set[int], target: Target, **asked: Any
+) -> tuple[list[int | JsonObject], SettledHistory]:
+    """Which messages stay, and what is written in place of the others.
+
+    What tools of the target's own provider did in the messages `at_home` is left aside: Pydantic AI sends it back there
+    as it came, and only as long as the message is the same.
+    """
+    shown = [_without_own_tools(as_object(item)) if at in at_home else item for at, item in enumerate(before)]
+    document = replace(read_messages(shown), system="")  # the run sends its instructions itself
+    settled = settle(document, target, moves_media=False, **asked)
+    written, _ = write_messages(Outgoing(settled.conversation, target=settled.target))
+    return keep_own(shown, written, read_messages, settled, has_one_form=True), settled
+
+
+def _ran_own_tool(message: JsonObject, target: Target) -> bool:
+    if not any(part.get("part_kind") in _OWN_TOOLS for part in as_objects(message.get("parts"))):
+        return False
+    origins = [entry.origin for entry in read_messages([message]).entries]
+    return any(origin is not None and origin.provider == target.provider for origin in origins)
+
+
+def _without_own_tools(message: JsonObject) -> JsonObject:
+    parts = [part for part in as_objects(message.get("parts")) if part.get("part_kind") not in _OWN_TOOLS]
+    return {**message, "parts": [*parts]}
+
+
+_OWN_TOOLS = frozenset({"builtin-tool-call", "builtin-tool-return"})
 
 
 def _unclaimed(message: JsonObject) -> JsonObject:

@@ -1,0 +1,80 @@
+"""What a framework and the provider's own client put right between them stays the very message that it was.
+
+A message written anew says the same and has lost what is beside that: marks of a cache, how closely to look at an image,
+what a provider's own search found in a form that only it can read.
+"""
+
+from __future__ import annotations
+
+import pytest
+from pydantic_ai.messages import (
+    CachePoint,
+    ImageUrl,
+    ModelRequest,
+    ModelResponse,
+    NativeToolCallPart,
+    NativeToolReturnPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+
+from legato.integrations.pydantic_ai import settle_model_messages
+
+CLAUDE, GPT, GEMINI = "anthropic/claude-sonnet-4-5", "openai/gpt-4.1", "gemini/gemini-3-pro-preview"
+RESPONSES, MISTRAL = "openai-responses/gpt-5", "mistral/mistral-large-latest"
+NAMES = {
+    CLAUDE: ("anthropic", "claude-sonnet-4-5"),
+    RESPONSES: ("openai", "gpt-5"),
+    GEMINI: ("google", "gemini-3-pro-preview"),
+}
+
+
+def searched(route: str) -> ModelResponse:
+    """An answer for which the provider's own tool ran."""
+    provider, model = NAMES[route]
+    thought = [ThinkingPart("", id="rs_1", signature="sealed", provider_name=provider)] if route == RESPONSES else []
+    return ModelResponse(
+        [
+            *thought,
+            NativeToolCallPart("web_search", {"query": "q"}, "ws_1", provider_name=provider),
+            NativeToolReturnPart("web_search", [{"url": "u", "encrypted_content": "E"}], "ws_1", provider_name=provider),
+            TextPart("found it"),
+        ],
+        provider_name=provider,
+        model_name=model,
+        provider_response_id="resp_1" if route == RESPONSES else None,
+    )
+
+
+@pytest.mark.parametrize("route", NAMES)
+def test_what_a_provider_s_own_tool_found_goes_back_to_it_as_it_is(route: str) -> None:
+    history = [ModelRequest([UserPromptPart("search")]), searched(route)]
+    settled = settle_model_messages(history, route)
+    assert [one is other for one, other in zip(settled, history, strict=True)] == [True, True]
+
+
+@pytest.mark.parametrize("route", [GPT, MISTRAL])
+def test_others_read_in_words_what_it_found(route: str) -> None:
+    _, answer = settle_model_messages([ModelRequest([UserPromptPart("search")]), searched(CLAUDE)], route)
+    assert [type(part) for part in answer.parts] == [TextPart]
+    assert "web_search" in answer.parts[0].content
+    assert "found it" in answer.parts[0].content
+
+
+def test_its_own_provider_reads_it_in_words_where_the_answer_has_to_be_written_anew() -> None:
+    found = searched(CLAUDE)
+    called = ModelResponse(
+        [*found.parts, ToolCallPart("read", {}, "not an id!")], provider_name="anthropic", model_name="claude-sonnet-4-5"
+    )
+    settled = settle_model_messages([ModelRequest([UserPromptPart("search")]), called], CLAUDE)
+    words = "".join(part.content for part in settled[1].parts if isinstance(part, TextPart))
+    assert "encrypted_content" in words
+
+
+@pytest.mark.parametrize("route", [CLAUDE, GPT, RESPONSES, GEMINI])
+def test_a_prompt_with_the_address_of_an_image_keeps_what_is_beside_it(route: str) -> None:
+    closely = ImageUrl("https://example.com/cat.png", vendor_metadata={"detail": "low"})
+    history = [ModelRequest([UserPromptPart(["look", closely, CachePoint()])]), ModelResponse([TextPart("a cat")])]
+    assert settle_model_messages(history, route)[0] is history[0]
