@@ -201,6 +201,11 @@ EXAMPLES: dict[str, Example] = {
     "anthropic/thinking-off": Example(
         refused=_ask(_user(), thinking={"type": "disabled"}), accepted=_ask(_user(), thinking=_THINKING)
     ),
+    "anthropic/effort-while-off": Example(
+        refused=_ask(_user(), thinking={"type": "disabled"}, output_config={"effort": "max"}),
+        accepted=_ask(_user(), thinking={"type": "disabled"}, output_config={"effort": "high"}),
+    ),
+    "anthropic/sampling": Example(refused=_ask(_user(), temperature=0.5), accepted=_ask(_user(), temperature=1)),
     "anthropic/effort-word": Example(
         refused=_ask(_user(), output_config={"effort": "HIGH"}),
         accepted=_ask(_user(), output_config={"effort": "high"}),

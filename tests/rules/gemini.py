@@ -40,6 +40,10 @@ def _level(level: str) -> dict[str, Json]:
     return {"generationConfig": {"thinkingConfig": {"thinkingLevel": level}}}
 
 
+def _budget(tokens: int) -> dict[str, Json]:
+    return {"generationConfig": {"thinkingConfig": {"thinkingBudget": tokens}}}
+
+
 def _body_with(text: str, schema: JsonObject) -> JsonObject:
     return _ask(_user({"text": text}), tools=_tools("read", schema=schema))
 
@@ -53,6 +57,7 @@ EXAMPLES: dict[str, Example] = {
     "gemini/thinking-level-of-model": Example(
         refused=_ask(_user(), **_level("medium")), accepted=_ask(_user(), **_level("high"))
     ),
+    "gemini/thinking-budget": Example(refused=_ask(_user(), **_budget(0)), accepted=_ask(_user(), **_budget(128))),
     **json_examples(_body_with),
     "gemini/no-contents": Example(refused=_ask(), accepted=_ask(_user())),
     "gemini/content-form": Example(refused=_ask("Hello"), accepted=_ask(_user())),

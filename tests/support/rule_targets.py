@@ -128,12 +128,14 @@ _RESPONSES = [
 _CLAUDE = [
     claude("claude-sonnet-4-5"),
     claude("claude-sonnet-4-6"),
-    claude("claude-opus-4-8"),
+    claude("claude-opus-4-8", temperature=False),
+    claude("claude-opus-5", temperature=False, thinking_default=True),
     claude("claude-3-haiku-20240307", thinking=ThinkingMode.NEVER),
 ]
 _GEMINI = [
     gemini_model("gemini-3-pro-preview", thinking=ThinkingMode.EFFORT, efforts=("low", "high")),
     gemini_model("gemini-2.5-flash"),
+    gemini_model("gemini-2.5-pro", thinking=ThinkingMode.ALWAYS, budgets=(128, 32_768)),
     gemini_model("gemini-3-flash-preview"),
     gemini_model("gemini-3.6-flash"),
 ]

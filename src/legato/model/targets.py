@@ -132,6 +132,9 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """thinks unless told not to"""
     efforts: tuple[str, ...] = ("low", "medium", "high")
     """the words for how hard to think that the model knows, weakest first"""
+    budgets: tuple[int, int] | None = None
+    """Gemini: the fewest and the most tokens of thinking that may be asked for; None: not known
+    (https://ai.google.dev/gemini-api/docs/thinking)"""
     thinking_first: bool = False
     """while thinking is on, an open tool loop must begin with a thought of the model's own (mastra-ai/mastra#7799)"""
     reasoning_field: bool = False

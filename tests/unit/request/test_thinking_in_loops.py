@@ -49,6 +49,43 @@ def test_with_thinking_off_the_open_loop_holds_no_thought_and_that_is_told(route
     ]
 
 
+@pytest.mark.parametrize(
+    "route", ["anthropic/claude-opus-5", "anthropic/claude-sonnet-5", "anthropic/claude-fable-5-1"]
+)
+def test_a_claude_that_thinks_by_itself_gets_the_thoughts_of_its_open_loop(route: str) -> None:
+    request = render(talk(user("go"), thoughtful("a", route), result("a")), route)
+    assert (thoughts_at(request.body), refusals(request)) == ([1], [])
+    assert "thinking" not in request.body
+
+
+@pytest.mark.parametrize(
+    ("route", "said"),
+    [
+        ("anthropic/claude-opus-5", {"type": "disabled"}),
+        ("anthropic/claude-opus-5-5", None),
+        ("anthropic/claude-sonnet-5-5", None),
+        ("anthropic/claude-fable-5", None),
+        ("anthropic/claude-mythos-5", None),
+        ("vertex-anthropic/claude-fable-5-1", None),
+    ],
+)
+def test_only_a_claude_that_can_stop_thinking_is_told_to(route: str, said: object) -> None:
+    request = render(talk(user("go")), route, options=OFF)
+    assert (request.body.get("thinking"), refusals(request)) == (said, [])
+    told = [decision.reason for decision in request.report.decisions]
+    assert told == ([] if said else ["thinking-always-on"])
+
+
+def test_with_thinking_off_opus_5_is_asked_for_no_more_effort_than_it_takes_then() -> None:
+    wish = replace(OFF, effort="max")
+    before, since = (
+        render(talk(user("go")), f"anthropic/claude-opus-{number}", options=wish) for number in ("4-8", "5")
+    )
+    assert (before.body["output_config"], refusals(before)) == ({"effort": "max"}, [])
+    assert (since.body["output_config"], refusals(since)) == ({"effort": "high"}, [])
+    assert [decision.reason for decision in since.report.decisions] == ["effort"]
+
+
 def test_thoughts_of_finished_turns_are_sent_with_thinking_off_as_before() -> None:
     history = talk(
         user("go"),

@@ -15,6 +15,8 @@ from builders import ai, call, calls, origin, response, result, talk, thought, u
 
 CLAUDE = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 NEWER_CLAUDE = "bedrock/us.anthropic.claude-opus-4-6-v1"
+CLAUDE_5 = "bedrock/us.anthropic.claude-opus-5"
+FABLE = "bedrock/us.anthropic.claude-fable-5"
 LLAMA = "bedrock/us.meta.llama4-maverick-17b-instruct-v1:0"
 NOVA = "bedrock/us.amazon.nova-2-lite-v1:0"
 GPT_OSS = "bedrock/openai.gpt-oss-120b-1:0"
@@ -175,6 +177,9 @@ def head(route: str, options: Options, tools: list[ToolSpec] | None = None) -> A
             Options(thinking=ThinkingSwitch.ON, effort="low"),
             {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}},
         ),
+        (CLAUDE_5, Options(thinking=ThinkingSwitch.OFF), {"thinking": {"type": "disabled"}}),
+        (CLAUDE_5, Options(), None),
+        (FABLE, Options(thinking=ThinkingSwitch.OFF), None),
         (
             NOVA,
             Options(thinking=ThinkingSwitch.ON, effort="high"),
@@ -187,6 +192,13 @@ def head(route: str, options: Options, tools: list[ToolSpec] | None = None) -> A
 )
 def test_each_family_of_models_is_asked_to_think_in_its_makers_words(route: str, options: Options, own: Any) -> None:
     assert head(route, options).get("additionalModelRequestFields") == own
+
+
+@pytest.mark.parametrize("route", [CLAUDE_5, FABLE, "anthropic/claude-opus-4-7", "vertex-anthropic/claude-sonnet-5"])
+def test_a_claude_that_takes_no_sampling_is_sent_none(route: str) -> None:
+    asked = head(route, Options(temperature=0.5, top_p=0.9, top_k=3))
+    assert asked.keys() & {"temperature", "top_p", "top_k"} == set()
+    assert asked.get("inferenceConfig", {}).keys() <= {"maxTokens"}
 
 
 def test_options_are_where_the_service_has_them() -> None:

@@ -34,6 +34,9 @@ TABLE: dict[str, tuple[object, ...]] = {
     "anthropic/claude-sonnet-4-5": (False, 1_024, 2_048, 8_000, 8_000, 8_000, 8_000),
     "anthropic/claude-opus-4-6": (False, "low", "low", "medium", "high", "max", "max"),
     "anthropic/claude-opus-4-8": (False, "low", "low", "medium", "high", "xhigh", "max"),
+    "anthropic/claude-opus-5": (False, "low", "low", "medium", "high", "xhigh", "max"),
+    "anthropic/claude-fable-5-1": (None, "low", "low", "medium", "high", "xhigh", "max"),
+    "gemini/gemini-2.5-pro": (128, 1_024, 2_048, 8_192, 16_384, 24_576, 32_768),
     "gemini/gemini-2.5-flash": (0, 1_024, 2_048, 8_192, 16_384, 24_576, 24_576),
     "gemini/gemini-3-pro-preview": ("low", "low", "low", "high", "high", "high", "high"),
     "gemini/gemini-3-flash-preview": ("minimal", "minimal", "low", "medium", "high", "high", "high"),
@@ -87,7 +90,7 @@ def as_shown(printed: object) -> str:
     return "–" if printed is None else str(printed)
 
 
-ALWAYS_THINKING = ("kimi/kimi-k2-thinking", "deepseek/deepseek-reasoner")
+ALWAYS_THINKING = ("anthropic/claude-fable-5-1", "kimi/kimi-k2-thinking", "deepseek/deepseek-reasoner")
 
 
 @pytest.mark.parametrize("route", TABLE)
@@ -105,6 +108,30 @@ def test_a_wish_that_is_not_met_to_the_letter_is_told(route: str) -> None:
 def test_a_budget_is_an_effort_where_thinking_has_degrees(budget: int, word: str) -> None:
     assert effort_of_budget(budget) == word
     assert sent(render(talk(user("hi")), "openai/o3", options=Options(thinking_budget=budget)).body) == word
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "budget"),
+    [
+        ("gemini-2.5-pro", 5, 128),
+        ("gemini-2.5-pro", 30_000, 30_000),
+        ("gemini-2.5-pro", 99_999, 32_768),
+        ("gemini-2.5-flash", 5, 5),
+        ("gemini-2.5-flash", 30_000, 24_576),
+        ("gemini-2.5-flash-lite", 5, 512),
+        ("gemini-2.5-flash-lite", 0, 0),
+        ("gemini-2.5-pro", 0, 128),
+    ],
+)
+def test_a_budget_is_one_that_the_model_takes(model: str, asked: int, budget: int) -> None:
+    request = render(talk(user("hi")), f"gemini/{model}", options=Options(thinking_budget=asked))
+    assert (sent(request.body), request.check()) == (budget, [])
+    assert bool(request.report.decisions) is (budget != asked)
+
+
+def test_a_model_that_was_made_before_thinking_is_not_spoken_to_about_it() -> None:
+    for options in (Options(thinking=ThinkingSwitch.OFF), Options(thinking=ThinkingSwitch.ON), Options(effort="low")):
+        assert "generationConfig" not in render(talk(user("hi")), "gemini/gemini-2.0-flash", options=options).body
 
 
 CLIENTS: dict[str, dict[str, Any]] = {

@@ -19,6 +19,7 @@ from legato.wire.contract import EncodedEnvelope
 from legato.wire.hosting import MessagesStyle
 from legato.wire.hosts import own_host
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
+from legato.wire.options.efforts import HIGH
 
 _GRAMMAR = OptionGrammar(
     # https://docs.claude.com/en/docs/build-with-claude/extended-thinking: what thinking cannot be combined with.
@@ -42,13 +43,19 @@ _GRAMMAR = OptionGrammar(
     closed_schemas=True,
     dependent={"thinking": "thinking", "tool_choice": "tools"},
 )
+# https://platform.claude.com/docs/en/models/opus-5/migration-guide; the models before took any (BerriAI/litellm#35211).
+_GRAMMAR_SINCE_5 = replace(_GRAMMAR, effort_while_off=HIGH)
 _CHOICES = {Choice.AUTO: "auto", Choice.NONE: "none", Choice.REQUIRED: "any"}
 
 
 def option_grammar(target: Target) -> OptionGrammar:
     """Which options can be sent, and within which bounds."""
     host = own_host(target)
-    return _GRAMMAR if host is None else _grammar_for(host.messages_style)
+    if host is not None:
+        return _grammar_for(host.messages_style)
+    capabilities = target.capabilities
+    thinks_by_itself = capabilities.thinking_default and capabilities.thinking is ThinkingMode.ADAPTIVE
+    return _GRAMMAR_SINCE_5 if thinks_by_itself else _GRAMMAR
 
 
 @cache

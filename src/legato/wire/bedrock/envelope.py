@@ -9,7 +9,7 @@ The service has fields of its own for what all models know. How a model thinks i
 
 from __future__ import annotations
 
-from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
+from legato.model import Capabilities, Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
 from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
@@ -50,7 +50,7 @@ def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext
         "system": [{"text": settled.system}] if settled.system else None,
         "inferenceConfig": present({"maxTokens": settled.max_tokens, "temperature": settled.temperature}) or None,
         "toolConfig": present({"tools": tools, "toolChoice": _choice(settled)}) if tools else None,
-        "additionalModelRequestFields": _thinking(settled, context.target.capabilities.thinking) or None,
+        "additionalModelRequestFields": _thinking(settled, context.target.capabilities) or None,
     }
     return EncodedEnvelope(*complete(present(fields), settled, _GRAMMAR))
 
@@ -61,10 +61,10 @@ def _choice(settled: Settled) -> JsonObject | None:
     return {_CHOICES[settled.choice]: {}} if settled.choice is not None else None
 
 
-def _thinking(settled: Settled, mode: ThinkingMode) -> JsonObject:
+def _thinking(settled: Settled, capabilities: Capabilities) -> JsonObject:
     """How the model should think, in the words of its maker."""
     is_on = settled.thinking is ThinkingSwitch.ON
-    match mode:
+    match capabilities.thinking:
         case ThinkingMode.BUDGET | ThinkingMode.ADAPTIVE:
             # Claude: https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
             own: JsonObject = {} if settled.effort is None else {"output_config": {"effort": settled.effort}}
@@ -72,6 +72,8 @@ def _thinking(settled: Settled, mode: ThinkingMode) -> JsonObject:
                 own["thinking"] = {"type": "enabled", "budget_tokens": settled.budget}
             elif is_on:
                 own["thinking"] = {"type": "adaptive"}
+            elif settled.thinking is ThinkingSwitch.OFF and capabilities.thinking_default:
+                own["thinking"] = {"type": "disabled"}
             return own
         case ThinkingMode.SWITCH if is_on:
             # Nova: https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html

@@ -7,6 +7,9 @@ Out: the fields of the body beside `contents`. The model and whether the answer 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+
+from msgspec.structs import replace
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import as_object, present
@@ -18,7 +21,7 @@ from legato.wire.options import SWITCHABLE, Envelope, OptionGrammar, Settled, co
 _GRAMMAR = OptionGrammar(
     caps_max_tokens=True,
     temperatures=(0, 2),
-    # `thinkingLevel` is for the models that always think, `thinkingBudget` for the others:
+    # `thinkingLevel` is for the models that think in degrees, `thinkingBudget` for those that count tokens:
     # https://ai.google.dev/gemini-api/docs/thinking
     effort_modes=frozenset({ThinkingMode.EFFORT}),
     budget_modes=SWITCHABLE,
@@ -29,13 +32,21 @@ _GRAMMAR = OptionGrammar(
     dependent={"toolConfig": "tools"},
 )
 _MODES = {Choice.AUTO: "AUTO", Choice.NONE: "NONE", Choice.REQUIRED: "ANY"}
-_AS_NEEDED = -1
-"""a budget that leaves it to the model how much to think"""
+_BUDGETS = {ThinkingSwitch.ON: -1, ThinkingSwitch.OFF: 0}
+"""the budgets that mean no number: as much as the model needs, and none"""
 
 
 def option_grammar(target: Target) -> OptionGrammar:
     """Which options can be sent, and within which bounds."""
-    return _GRAMMAR
+    return _grammar_within(target.capabilities.budgets)
+
+
+@cache
+def _grammar_within(budgets: tuple[int, int] | None) -> OptionGrammar:
+    if budgets is None:
+        return _GRAMMAR
+    modes = _GRAMMAR.budget_modes | {ThinkingMode.ALWAYS}  # Gemini 2.5 Pro: never off, and yet it counts tokens
+    return replace(_GRAMMAR, budget_modes=modes, least_budget=budgets[0], most_budget=budgets[1])
 
 
 def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
@@ -74,10 +85,10 @@ def _choice(settled: Settled) -> JsonObject | None:
 
 def _generation(settled: Settled) -> JsonObject:
     is_on = settled.thinking is ThinkingSwitch.ON
-    budgets = {ThinkingSwitch.ON: _AS_NEEDED if settled.budget is None else settled.budget, ThinkingSwitch.OFF: 0}
+    budget = _BUDGETS.get(settled.thinking) if settled.budget is None else settled.budget
     thinking: JsonObject = {
         "includeThoughts": is_on or settled.thoughts_wanted or None,
-        "thinkingBudget": budgets.get(settled.thinking),
+        "thinkingBudget": budget,
         "thinkingLevel": settled.effort,
     }
     config: JsonObject = {

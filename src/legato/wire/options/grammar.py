@@ -88,12 +88,14 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     """the effort that means no more than "think", where the effort is the switch"""
     effort_beyond_thinking: bool = False
     """an effort is about the whole answer: it is sent while thinking is off, and no wish about thinking becomes one"""
+    effort_while_off: str | None = None
+    """the highest effort that is taken while thinking is off; None: any"""
     budget_modes: frozenset[ThinkingMode] = frozenset()
     """the modes in which a budget can be sent"""
     budget_in_max_tokens: bool = False
     """a budget has to be sent, and `max_tokens` counts the thinking too, so it must be larger than the budget"""
     least_budget: int = 0
     most_budget: int | None = None
-    """the most that an effort may become; None: no limit but `max_tokens`"""
+    """the most that may be sent; None: no limit but `max_tokens`"""
     default_budget: int = 0
     """the most that is sent when none is asked for"""

@@ -17,7 +17,7 @@ from msgspec import Struct
 from legato.errors import ImpossibleRequest
 from legato.model import Action, Capabilities, Decision, Options, ThinkingMode, ThinkingSwitch
 from legato.wire.context import EncodeContext
-from legato.wire.options.efforts import NONE, budget_of_effort, effort_for, effort_of_budget
+from legato.wire.options.efforts import NONE, SCALE, budget_of_effort, effort_for, effort_of_budget
 from legato.wire.options.grammar import SWITCHABLE, OptionGrammar, Switch
 from legato.wire.projection.decisions import projected
 
@@ -91,10 +91,14 @@ def _off(situation: Situation, max_tokens: int | None) -> SettledThinking:
             if least != NONE:
                 situation.decisions.append(ASKED_FOR_LITTLE)
             return SettledThinking(max_tokens=max_tokens, effort=least)
+        if capabilities.thinking in grammar.budget_modes and grammar.least_budget:
+            situation.decisions.append(ASKED_FOR_LITTLE)
+            return SettledThinking(max_tokens=max_tokens, budget=grammar.least_budget)
         situation.decisions.append(ALWAYS_ON)
     effort = _known_effort(situation) if takes_effort and grammar.effort_beyond_thinking else None
     if capabilities.thinking not in SWITCHABLE:
         return SettledThinking(max_tokens=max_tokens, effort=effort)
+    effort = _effort_while_off(situation, effort)
     match grammar.switch:
         case Switch.FIELD | Switch.FIELD_OR_EFFORT:
             return SettledThinking(max_tokens=max_tokens, switch=_OFF, effort=effort)
@@ -106,6 +110,15 @@ def _off(situation: Situation, max_tokens: int | None) -> SettledThinking:
             return SettledThinking(max_tokens=max_tokens)
         case _:
             assert_never(grammar.switch)
+
+
+def _effort_while_off(situation: Situation, effort: str | None) -> str | None:
+    """`effort`, or the highest one that is taken while thinking is off."""
+    most = situation.grammar.effort_while_off
+    if most is None or effort is None or SCALE.index(effort) <= SCALE.index(most):
+        return effort
+    situation.adjust("effort", f"no effort above {most} is taken while thinking is off, so not {effort}")
+    return most
 
 
 # --- on, or as the model does by itself -------------------------------------------------------------------------------
@@ -122,13 +135,15 @@ def _on(situation: Situation, max_tokens: int | None) -> SettledThinking:
     elif _is_counted(situation):
         budget = _budget_for_effort(situation)
         _tell_budget(situation, budget)
+    elif budget is not None:
+        budget = _within_bounds(situation, budget)
     return SettledThinking(max_tokens=max_tokens, switch=switch, effort=effort, budget=budget)
 
 
 def _switch(situation: Situation) -> ThinkingSwitch:
     """Whether the request switches thinking on, in a field of its own."""
     options, capabilities = situation.options, situation.capabilities
-    if capabilities.thinking not in SWITCHABLE:
+    if capabilities.thinking not in SWITCHABLE | situation.grammar.budget_modes:
         return _UNSAID
     match situation.grammar.switch:
         case Switch.FIELD:
@@ -202,6 +217,15 @@ def _budget_for_effort(situation: Situation) -> int | None:
     """The budget that an effort becomes, within what every model of the format takes."""
     budget, most = budget_of_effort(situation.options.effort or ""), situation.grammar.most_budget
     return budget if budget is None or most is None else min(budget, most)
+
+
+def _within_bounds(situation: Situation, asked: int) -> int:
+    """The budget that is asked for, or the nearest one that the model takes."""
+    least, most = situation.grammar.least_budget, situation.grammar.most_budget
+    budget = max(least, asked if most is None else min(asked, most))
+    if budget != asked:
+        situation.adjust("thinking-budget", f"{budget} tokens for thinking, not {asked}")
+    return budget
 
 
 def _tell_budget(situation: Situation, budget: int | None) -> None:

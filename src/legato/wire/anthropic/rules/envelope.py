@@ -51,7 +51,7 @@ FORCED_TOOL = refused(
 THINKING_OFF = refused(
     "anthropic/thinking-off",
     "A model that always thinks is not told to stop.",
-    source="MoonshotAI/Kimi-K2#141",
+    source=("MoonshotAI/Kimi-K2#141", "https://platform.claude.com/docs/en/models/fable-5/migration-guide"),
     error="invalid thinking: only type=enabled is allowed for this model",
     route="kimi-anthropic/kimi-k2.7-code",
 )
@@ -68,6 +68,23 @@ EFFORT_LEVEL = risky(
     route="anthropic/claude-sonnet-4-6",
 )
 
+EFFORT_WHILE_OFF = refused(
+    "anthropic/effort-while-off",
+    "With thinking off, a model that thinks unless told not to takes no effort above `high`; those before Opus 5 do.",
+    source=("https://platform.claude.com/docs/en/models/opus-5/migration-guide", "BerriAI/litellm#35211"),
+    route="anthropic/claude-opus-5",
+)
+SAMPLING = refused(
+    "anthropic/sampling",
+    "Since 4.7, `temperature`, `top_p` and `top_k` are what they are by default.",
+    source=("https://platform.claude.com/docs/en/about-claude/models/migration-guide", "sipeed/picoclaw#2939"),
+    error="`{field}` is deprecated for this model.",
+    route=OPUS,
+)
+
+_ALWAYS_ON = (ThinkingMode.ALWAYS, ThinkingMode.EFFORT)
+_WHILE_OFF = frozenset({"low", "medium", "high"})
+_USUAL = {"temperature": 1, "top_p": 1, "top_k": None}
 _EFFORTS = frozenset({"low", "medium", "high", "xhigh", "max"})
 _WITH_EFFORT = (ThinkingMode.ADAPTIVE, ThinkingMode.EFFORT)
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -77,8 +94,13 @@ def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     """Judge the fields beside the messages."""
     _examine_limit(fields, target, found)
     asked = fields.get("thinking")
-    if target.capabilities.thinking is ThinkingMode.ALWAYS and is_object(asked) and asked.get("type") == "disabled":
+    is_off = is_object(asked) and asked.get("type") == "disabled"
+    if is_off and target.capabilities.thinking in _ALWAYS_ON:
         found.report(THINKING_OFF, "thinking.type", "the thinking of this model cannot be switched off")
+    if not target.capabilities.temperature:
+        for name, usual in _USUAL.items():
+            if fields.get(name, usual) != usual:
+                found.report(SAMPLING, name, f"this model takes no {name}")
     choice, mode = fields.get("tool_choice"), mode_of(fields, target)
     # Where thoughts are demanded, a model that thinks by itself is taken to think (maximhq/bifrost#5177).
     thinks = mode.thinks or (mode.demands_thoughts and mode.may_think)
@@ -86,15 +108,21 @@ def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
         found.report(FORCED_TOOL, "tool_choice", "with thinking on, `tool_choice` is auto or none")
     _examine_system(fields.get("system"), found)
     _examine_tools(fields.get("tools"), found)
-    _examine_effort(fields.get("output_config"), target, found)
+    _examine_effort(fields.get("output_config"), target, found, is_off=is_off)
 
 
-def _examine_effort(config: Json, target: Target, found: Findings) -> None:
+def _thinks_by_itself(target: Target) -> bool:
+    return target.capabilities.thinking is ThinkingMode.ADAPTIVE and target.capabilities.thinking_default
+
+
+def _examine_effort(config: Json, target: Target, found: Findings, *, is_off: bool) -> None:
     effort = config.get("effort") if is_object(config) else None
     if effort is None:
         return
     if not isinstance(effort, str) or effort not in _EFFORTS:
         found.report(EFFORT_WORD, "output_config.effort", f"{brief(effort)} is no effort")
+    elif is_off and _thinks_by_itself(target) and effort not in _WHILE_OFF:
+        found.report(EFFORT_WHILE_OFF, "output_config.effort", f"{effort} is not taken while thinking is off")
     elif target.capabilities.thinking in _WITH_EFFORT and not knows_effort(target.capabilities, effort):
         found.report(EFFORT_LEVEL, "output_config.effort", f"this model may not know the effort {effort}")
 

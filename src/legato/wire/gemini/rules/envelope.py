@@ -1,10 +1,10 @@
-"""Judge what surrounds the contents of a Gemini body: tools, and the level of thinking."""
+"""Judge what surrounds the contents of a Gemini body: tools, and how much to think."""
 
 from __future__ import annotations
 
 import re
 
-from legato.model import Json, JsonObject, Target
+from legato.model import Json, JsonObject, Target, ThinkingMode
 from legato.wire.gemini.rules.parts import pick
 from legato.wire.gemini.rules.sources import GEMINI_3
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
@@ -51,6 +51,14 @@ THINKING_LEVEL_OF_MODEL = risky(
     route="gemini/gemini-3-pro-preview",
 )
 
+THINKING_BUDGET = refused(
+    "gemini/thinking-budget",
+    "`thinkingBudget` is one that the model takes: -1 leaves it to the model, 0 switches thinking off where it can be.",
+    source=(_THINKING_PAGE, "earendil-works/pi#3460", "vercel/ai#8027"),
+    error="Budget 0 is invalid. This model only works in thinking mode.",
+    route="gemini/gemini-2.5-pro",
+)
+
 _LEVELS = frozenset({"minimal", "low", "medium", "high", "thinking_level_unspecified"})
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 
@@ -72,7 +80,22 @@ def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     _examine_tools(fields, found)
     config = pick(fields, "generationConfig")
     thinking = pick(config, "thinkingConfig") if is_object(config) else None
-    level = pick(thinking, "thinkingLevel") if is_object(thinking) else None
+    if is_object(thinking):
+        _examine_budget(pick(thinking, "thinkingBudget"), target, found)
+        _examine_level(pick(thinking, "thinkingLevel"), target, found)
+
+
+def _examine_budget(budget: Json, target: Target, found: Findings) -> None:
+    bounds = target.capabilities.budgets
+    if bounds is None or budget is None or budget == -1:
+        return
+    is_off = budget == 0 and target.capabilities.thinking is not ThinkingMode.ALWAYS
+    if not isinstance(budget, int) or not (is_off or bounds[0] <= budget <= bounds[1]):
+        path = "generationConfig.thinkingConfig.thinkingBudget"
+        found.report(THINKING_BUDGET, path, f"this model takes budgets from {bounds[0]} to {bounds[1]}")
+
+
+def _examine_level(level: Json, target: Target, found: Findings) -> None:
     if level is None:
         return
     path = "generationConfig.thinkingConfig.thinkingLevel"
