@@ -307,7 +307,7 @@ class Gateway:
             api=str(said.delivery.door.dialect),
             asked=said.delivery.model,
             profile=profile.name,
-            notes=[*said.parsed.notes, *said.parsed.adjusted],
+            notes=[*map(str, said.parsed.notes), *said.parsed.adjusted],  # plain texts: a report is written as JSON
             warm=recalled.is_warm,
         )
 

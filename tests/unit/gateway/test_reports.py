@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from gateway_clients import Heard, hear, post
@@ -57,6 +58,22 @@ def test_a_report_tells_what_was_not_understood_and_what_was_only_in_the_wrong_f
         "messages[0].content[0]: a part that is not understood; it was left out",
         "messages[1].role: there is no role 'stranger'; the message was read as the user's",
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/messages", {"max_tokens": 9, "messages": [{"role": "user", "content": [{"type": "smell"}]}]}),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "smell"}]}]}),
+        ("/v1/responses", {"input": [{"role": "user", "content": [{"type": "smell"}]}]}),
+        ("/v1beta/models/m:generateContent", {"contents": [{"role": "user", "parts": [{"smell": {}}]}]}),
+    ],
+)
+def test_a_report_of_what_was_not_understood_can_be_written_down(path: str, body: Any) -> None:
+    gateway = gateway_of(whole_stream(KIMI))
+    report = report_of(gateway, hear(gateway, post(path, body | {"model": "m"})))
+    assert report.notes
+    assert msgspec.json.decode(msgspec.json.encode(report), type=RequestReport) == report
 
 
 def test_a_report_tells_whether_the_conversation_was_known() -> None:
