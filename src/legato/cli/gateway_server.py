@@ -89,12 +89,17 @@ class Remembering(Struct, frozen=True):
 async def open_memory(settings: Settings) -> AsyncGenerator[Remembering]:
     """What these settings say about it; raises `StoreError` for a file that cannot be used."""
     wanted = settings.serve
+    retention = seconds_of(wanted.retention)
     if wanted.store is None:
         yield Remembering(MemoryState(), secrets.token_bytes(32) if settings.simulate else lasting_key())
         return
+    if "://" in wanted.store or wanted.store == "memory:":  # as sessions may be stored
+        raise ConfigError(
+            f"serve.store (--store): {wanted.store!r} is no file; name one, or leave it out to remember in memory alone"
+        )
     # The key that was used without a store goes on in it, so that what clients carry by then stays good.
     proposed = None if settings.simulate else _key_of_this_machine()
-    async with SqliteState(wanted.store, retention=seconds_of(wanted.retention), warn=_warn) as state:
+    async with SqliteState(wanted.store, retention=retention, warn=_warn) as state:
         yield Remembering(state, await state.sealing_key(proposed or secrets.token_bytes(32)))
 
 

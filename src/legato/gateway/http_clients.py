@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overlo
 
 from msgspec.structs import replace
 
+from legato.errors import ConfigError
 from legato.gateway.gateway import Gateway
 from legato.gateway.http_libraries import LibraryName, as_one_of, http_library
 from legato.gateway.in_process import Responder, async_in_process, in_process
@@ -165,6 +166,7 @@ def _plan(
     switch: SwitchAt | SwitchName,
 ) -> tuple[Callable[[], Responder], str]:
     """What builds the gateway of a client, and how to call it; raises `UnknownTarget` for a route that nobody knows."""
+    moves = _moment(switch)
     world, profiles, key = world or World(), tuple(profiles), key or secrets.token_bytes(32)
     if simulate:  # no key either: for some it would have to be fetched from somewhere first
         simulated = SimulatedTransport(SimulatedWorld(catalogue=world.catalogue))
@@ -174,9 +176,18 @@ def _plan(
         world.target(named.name)
 
     def build() -> Responder:
-        return _Resident(Gateway(world, default, profiles=profiles, models=models, key=key, switch=SwitchAt(switch)))
+        return _Resident(Gateway(world, default, profiles=profiles, models=models, key=key, switch=moves))
 
     return build, f"{default.name!r}{' (simulated)' if simulate else ''}"
+
+
+def _moment(switch: str) -> SwitchAt:
+    try:
+        return SwitchAt(switch)
+    except ValueError:
+        raise ConfigError(
+            f"switch={switch!r}: a profile that goes round moves on at every {' or '.join(SwitchAt)}"
+        ) from None
 
 
 def _profile(route: str | Route | Profile, profiles: Iterable[Profile]) -> Profile:

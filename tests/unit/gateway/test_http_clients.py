@@ -218,6 +218,12 @@ def test_a_route_that_nobody_knows_is_refused_before_anything_is_asked() -> None
         legato.client(CLAUDE, profiles=[Profile("other", (Route("nobody/any"),))])
 
 
+@pytest.mark.parametrize("face", [legato.client, legato.async_client])
+def test_a_moment_to_switch_at_that_is_none_is_refused(face: Callable[..., Any]) -> None:
+    with pytest.raises(ConfigError, match="moves on at every turn or request"):
+        face(CLAUDE, switch="never")
+
+
 def test_a_library_that_is_none_is_refused() -> None:
     with pytest.raises(ConfigError, match="choose httpx2 or httpx"):
         legato.client(CLAUDE, library="requests")  # pyright: ignore[reportCallIssue, reportArgumentType]

@@ -138,9 +138,20 @@ def test_a_retention_is_hours_days_or_weeks() -> None:
 def test_anything_else_is_no_retention(home: Home, text: str) -> None:
     with pytest.raises(ConfigError, match=r"serve\.retention: .* is no time; write hours, days or weeks"):
         seconds_of(text)
-    home.configure(f'[serve]\nretention = "{text}"\nstore = "{home.work / "state.db"}"\n')
-    result = home.legato("serve", "--simulate", "--port", "0")
-    assert (result.exit_code, "is no time" in result.stderr) == (2, True)
+    for store in (
+        f'store = "{home.work / "state.db"}"\n',
+        "",
+    ):  # nobody is to find out on the day that a store is named
+        home.configure(f'[serve]\nretention = "{text}"\n{store}')
+        result = home.legato("serve", "--simulate", "--port", "0")
+        assert (result.exit_code, "is no time" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("store", ["sqlite:///state.db", "postgresql://here/db", "memory:"])
+def test_a_store_is_a_file_and_no_place_of_sessions(home: Home, store: str) -> None:
+    result = home.legato("serve", "--simulate", "--port", "0", "--store", store)
+    assert (result.exit_code, f"serve.store (--store): '{store}' is no file" in result.stderr) == (2, True)
+    assert [file for file in home.root.rglob("*") if file.is_file()] == []
 
 
 def test_the_store_and_its_retention_come_from_the_settings_and_the_command_line(home: Home) -> None:
