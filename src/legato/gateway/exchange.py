@@ -23,6 +23,7 @@ from legato.gateway.control import SummaryRequest
 from legato.gateway.intake import ClientRequest
 from legato.gateway.passed_keys import PassedKey, key_for
 from legato.gateway.recall import Recall, Recalled
+from legato.gateway.references import check_held
 from legato.gateway.refusals import OF_CLIENT
 from legato.gateway.reports import RouteAttempt
 from legato.gateway.speakers import AnswerSpeaker
@@ -253,6 +254,7 @@ class Relay:
         body = unchanged_body(said, request, self._recalled.told) if self._asks_as_said(request) else None
         self.done.unchanged = body is not None
         if body is None:
+            check_held(said.parsed, request.target, is_home=request.target.home == said.home)
             request.verify()
             body = request.json()
         self._speaker.begin(request.target, route.name, Usage(input=self._estimator.of_size(route.name, len(body))))

@@ -28,6 +28,7 @@ from legato.gateway.operator_settings import SwitchAt
 from legato.gateway.passed_keys import PassedKey, find_passed_key
 from legato.gateway.passthrough import Forwarding, speaking
 from legato.gateway.recall import Recall, Recalled
+from legato.gateway.references import not_held, with_items
 from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import Reports, RequestReport
 from legato.gateway.side_operations import count_body, count_tokens, models_body
@@ -185,6 +186,11 @@ class Gateway:
             said = msgspec.structs.replace(said, body=None)
         if self._passthrough or door.dialect is not Dialect.OPENAI_RESPONSES:
             return said
+        if not_held(said.parsed):
+            fields = await with_items(said.fields, partial(self._recall.stored_with, tenant=tenant))
+            if fields is not said.fields:
+                said = read_body(OpenedBody(fields), ask, door, self._tellings, tenant=tenant)
+                said = msgspec.structs.replace(said, body=None)
         unseal = partial(self._sealer.signed, tenant=tenant)
         parsed = control.read_compactions_of(said.parsed, unseal, said.telling.compactions)
         return said if parsed is said.parsed else msgspec.structs.replace(said, parsed=parsed, body=None)
@@ -283,17 +289,23 @@ class Gateway:
         def speaker() -> AnswerSpeaker:
             return AnswerSpeaker(delivery, self._sealer, answer_id, created=created)
 
+        async def keep(answer: Answer, target: Target) -> None:
+            if wants_keeping(said.fields, delivery.door.dialect):
+                response = spoken.response() or _spoken_anew(speaker(), answer, target)
+                await self._recall.keep_response(response, said.fields, delivery.tenant)
+
+        spoken = speaker()
         relay = Relay(
             said,
             recalled,
-            speaker(),
+            spoken,
             world=self.world,
             recall=self._recall,
             router=self._router(profile, recalled, said.own_key),
             estimator=self._estimator,
             bound=recalled.route if self._switch is SwitchAt.TURN else "",
             summary=summary,
-            kept=lambda answer, target: self._keep_response(said, speaker(), answer, target),
+            kept=keep,
         )
         return relay, self._new_report(said, request_id, profile, recalled)
 
@@ -373,14 +385,6 @@ class Gateway:
 
     # --- what is kept -------------------------------------------------------------------------------------------------
 
-    async def _keep_response(self, said: ClientRequest, speaker: AnswerSpeaker, answer: Answer, target: Target) -> None:
-        """Keep a response of which the client may send nothing but the id next time."""
-        delivery = said.delivery
-        if wants_keeping(said.fields, delivery.door.dialect):
-            speaker.begin(target, target.route)
-            body: JsonObject = msgspec.json.decode(speaker.whole(answer))
-            await self._recall.keep_response(body, said.fields, delivery.tenant)
-
     async def _stored(self, ask: Ask, door: Door, tenant: str) -> JsonObject:
         stored = await self._recall.stored(door.name, tenant)
         if stored is None:
@@ -397,6 +401,12 @@ class Gateway:
     def _target_of(self, model: str) -> Target:
         """The target that a request for `model` would open with."""
         return self.world.target(self.names.find(model).routes[0].name)
+
+
+def _spoken_anew(speaker: AnswerSpeaker, answer: Answer, target: Target) -> JsonObject:
+    """The whole response, of which the client had a stream that does not repeat it."""
+    speaker.begin(target, target.route)
+    return msgspec.json.decode(speaker.whole(answer))
 
 
 def _after(last: str | None, profile: Profile) -> str:

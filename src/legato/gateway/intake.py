@@ -30,6 +30,9 @@ from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 from legato.wire.openai_responses.reading import client_tools
 
+_TEXT_WILL_DO = frozenset({Dialect.OPENAI_RESPONSES, Dialect.GEMINI})
+"""where a text may stand for the list of messages"""
+
 
 class ClientRequest(Struct, frozen=True, kw_only=True):
     """One request of a client."""
@@ -59,9 +62,18 @@ def open_ask(ask: Ask, door: Door, tellings: Tellings, tenant: str = "") -> Open
     opened = tellings.open(ask.body, door.dialect, tenant)
     if door.operation is Operation.COUNT and (counted := counted_request(opened.fields)) is not opened.fields:
         opened = OpenedBody(counted)
-    if field not in opened.fields and previous_id(opened.fields, door.dialect) is None:
-        raise FormatError(f"the body has no {field!r}, so there is nothing to answer")
+    if opened.raws is None:
+        _check_messages(opened.fields, field, door.dialect)
     return opened
+
+
+def _check_messages(fields: JsonObject, field: str, dialect: Dialect) -> None:
+    """Raise `FormatError` if there are no messages where they belong: what is said elsewhere would not be heard."""
+    messages = fields.get(field)
+    if messages is None and previous_id(fields, dialect) is None:
+        raise FormatError(f"the body has no {field!r}, so there is nothing to answer")
+    if not isinstance(messages, list | None) and not (isinstance(messages, str) and dialect in _TEXT_WILL_DO):
+        raise FormatError(f"{field!r} has to be a list, not {type(messages).__name__}")
 
 
 def read_body(opened: OpenedBody, ask: Ask, door: Door, tellings: Tellings, *, tenant: str = "") -> ClientRequest:

@@ -248,6 +248,10 @@ class Recall:
         """A response that was kept, with the request that led to it; None if it is unknown."""
         return await self._state.response(tenant, response_id)
 
+    async def stored_with(self, item_id: str, tenant: str) -> Stored | None:
+        """The response that an item of this id belongs to; None if it is unknown."""
+        return await self._state.response_with(tenant, item_id)
+
     async def keep_response(self, response: JsonObject, body: JsonObject, tenant: str) -> None:
         """Keep a response as the client saw it. `body` is its request with all that came before (`go_on_from`)."""
         await self._state.keep_response(Stored(tenant, response, body))

@@ -65,6 +65,8 @@ class AnswerSpeaker:
         """events so far"""
         self._target: Target | None = None
         self._entry: Entry | None = None
+        self._body = self._last = b""
+        """the whole answer as it was spoken, or the last event of a stream"""
         self._retelling = manner_of(delivery)(delivery, sealer, answer_id, self._new_writer().told)
 
     @property
@@ -111,6 +113,7 @@ class AnswerSpeaker:
             usage=answer.usage if is_told else None,
         )
         ending = self._the_writer.finish(told)
+        self._last = ending[-1] if ending else b""
         self.is_cut = answer.entry.ending in (Ending.CUT, Ending.CANCELLED) and not _has_word_for_cuts(self._dialect)
         if self._dialect is Dialect.GEMINI:
             chunks, ending = _joined(chunks, ending)
@@ -123,7 +126,16 @@ class AnswerSpeaker:
         blocks = self._retelling.blocks(answer)
         told = replace(answer, entry=replace(answer.entry, blocks=blocks))
         self.started = True
-        return msgspec.json.encode(self._new_writer().whole(told))
+        self._body = msgspec.json.encode(self._new_writer().whole(told))
+        return self._body
+
+    def response(self) -> JsonObject | None:
+        """The whole response as the client has it; None if that had a stream which does not repeat it."""
+        if self._body:
+            return msgspec.json.decode(self._body)
+        if not self._last or self._dialect is not Dialect.OPENAI_RESPONSES:
+            return None
+        return msgspec.json.decode(self._last.partition(_DATA)[2])["response"]
 
     def fail(self, error: LegatoError) -> list[bytes]:
         """What the client is told of a failure after something was sent. The connection has to be cut then.

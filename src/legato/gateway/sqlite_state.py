@@ -27,7 +27,7 @@ from legato.errors import StoreError
 from legato.gateway import sqlite_tables as tables
 from legato.gateway.reports import RequestReport
 from legato.gateway.sqlite_tables import GATEWAY_STATE, KeptItem
-from legato.gateway.state import GivenAnswer
+from legato.gateway.state import GivenAnswer, item_ids
 from legato.store.sqlite.access import Beat, SqliteFile
 from legato.store.sqlite.file import connect_file, safe_journal, translated
 from legato.store.sqlite.schema import migrate
@@ -51,6 +51,8 @@ SWEEP = 3_600.0
 """seconds between removals of what is too old: our choice; nobody finds it meanwhile"""
 
 ANSWER, RESPONSE, REPORT = "answer", "response", "report"
+ITEM = "item"
+"""of a response"""
 
 _UNKEPT = (RecursionError, ValueError, TypeError)
 """what cannot be written as JSON (nested too deeply), or is no text for SQLite (half of a character in an id)"""
@@ -135,11 +137,17 @@ class SqliteState:
 
     async def keep_response(self, stored: Stored) -> None:
         """Keep a response for the account that it names."""
-        await self._put(stored.account, RESPONSE, [f"{RESPONSE} {stored.response['id']}"], stored)
+        names = [f"{RESPONSE} {stored.response['id']}", *(f"{ITEM} {item_id}" for item_id in item_ids(stored))]
+        await self._put(stored.account, RESPONSE, names, stored)
 
     async def response(self, tenant: str, response_id: str) -> Stored | None:
         """The response of that id."""
         found = await self._find(tenant, [f"{RESPONSE} {response_id}"], Stored)
+        return next(iter(found.values()), None)
+
+    async def response_with(self, tenant: str, item_id: str) -> Stored | None:
+        """The response that gave the item of that id."""
+        found = await self._find(tenant, [f"{ITEM} {item_id}"], Stored)
         return next(iter(found.values()), None)
 
     async def forget_response(self, tenant: str, response_id: str) -> bool:

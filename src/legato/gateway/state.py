@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from legato.gateway.reports import RequestReport
 from legato.model import Entry
+from legato.model.json_access import as_objects, as_text
 from legato.transport.stored_responses import Stored, StoredResponses
 
 V = TypeVar("V")
@@ -65,6 +66,10 @@ class GatewayState(Protocol):
         """The response of that id."""
         ...
 
+    async def response_with(self, tenant: str, item_id: str) -> Stored | None:
+        """The response that gave the item of that id."""
+        ...
+
     async def forget_response(self, tenant: str, response_id: str) -> bool:
         """Keep it no longer, nor the answer that it gave; whether it was there."""
         ...
@@ -98,6 +103,8 @@ class MemoryState:
     ) -> None:
         self._answers: RecentlyUsed[GivenAnswer] = RecentlyUsed(answer_keys, answer_bytes)
         self._responses = StoredResponses(responses, response_bytes)
+        self._items: RecentlyUsed[str] = RecentlyUsed(answer_keys, answer_keys)
+        """the response that gave an item, by the id of that"""
 
     async def remember(self, tenant: str, keys: Sequence[str], answer: GivenAnswer) -> None:
         """Remember `answer` under each of `keys`."""
@@ -113,10 +120,16 @@ class MemoryState:
     async def keep_response(self, stored: Stored) -> None:
         """Keep a response for the account that it names."""
         self._responses.keep(stored)
+        for item_id in item_ids(stored):
+            self._items.put(stored.account, item_id, stored.response["id"], 1)
 
     async def response(self, tenant: str, response_id: str) -> Stored | None:
         """The response of that id."""
         return self._responses.find(response_id, tenant)
+
+    async def response_with(self, tenant: str, item_id: str) -> Stored | None:
+        """The response that gave the item of that id."""
+        return self._responses.find(self._items.get(tenant, item_id) or "", tenant)
 
     async def forget_response(self, tenant: str, response_id: str) -> bool:
         """Keep it no longer; whether it was there."""
@@ -176,6 +189,11 @@ class RecentlyUsed(Generic[V]):
     def of(self, tenant: str) -> list[tuple[str | bytes, V]]:
         """All keys and values of one tenant."""
         return [(key, value) for (owner, key), (value, _) in self._values.items() if owner == tenant]
+
+
+def item_ids(stored: Stored) -> list[str]:
+    """The ids of the items that a response gave."""
+    return [name for item in as_objects(stored.response.get("output")) if (name := as_text(item.get("id")))]
 
 
 def size_of(value: object) -> int:

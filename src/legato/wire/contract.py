@@ -111,6 +111,12 @@ class NotUnderstood(str):
     __slots__ = ()
 
 
+class NotHeld(str):
+    """A note on a part of the conversation that is only named in the body: nobody but who keeps it can read it."""
+
+    __slots__ = ()
+
+
 class Parsed(Struct, frozen=True):
     """A request body read back. Leading system messages are in `system`; later ones stay among the entries."""
 
@@ -120,7 +126,8 @@ class Parsed(Struct, frozen=True):
     model: str = ""
     options: Options = Options()
     notes: list[str] = field(default_factory=list[str])
-    """what is missing, with its place; nothing is dropped silently. What nobody knows is `NotUnderstood`."""
+    """what is missing, with its place; nothing is dropped silently. What nobody knows is `NotUnderstood`, what
+    is kept elsewhere `NotHeld`."""
     places: list[int] = field(default_factory=list[int])
     """for each entry the number of the message (content, item) that it was read from, or of the first of several; -1
     where the request holds one text in place of a list"""

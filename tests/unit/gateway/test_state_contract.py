@@ -110,6 +110,21 @@ def test_a_response_that_is_forgotten_is_gone_with_its_answer(run: Run) -> None:
     run(scenario)
 
 
+def test_a_response_is_found_by_its_items_too(run: Run) -> None:
+    one, other = (Stored(name, {"id": f"resp_{name}", "output": [{"id": f"msg_{name}"}, {}]}, {}) for name in "tu")
+
+    async def scenario(state: GatewayState) -> None:
+        await state.keep_response(one)
+        await state.keep_response(other)
+        assert await state.response_with("t", "msg_t") == one
+        assert await state.response_with("t", "msg_u") is None
+        assert await state.response_with("t", "") is None
+        await state.forget_response("t", "resp_t")
+        assert await state.response_with("t", "msg_t") is None
+
+    run(scenario)
+
+
 def test_an_answer_with_half_a_character_comes_back(run: Run) -> None:
     odd = GivenAnswer(ai("half \ud800"), KIMI)
 

@@ -246,6 +246,7 @@ def test_what_is_not_understood_is_noted_with_its_place() -> None:
         "contents[1]: a content of role 'system' is not understood and was left out",
         "contents[2]: the content is empty",
         "contents[3]: the content is empty",
+        "cachedContent: what comes before this request is kept by the provider and cannot be read",
         "systemInstruction: a part with 'functionCall' is not understood",
         "generationConfig.maxOutputTokens: not a number, so it was left out",
         "generationConfig.temperature: not a number, so it was left out",

@@ -36,7 +36,7 @@ from legato.model import (
 from legato.model.json_access import as_id, as_list, as_object, as_text
 from legato.wire.builder import AnswerBuilder
 from legato.wire.collected import Collected
-from legato.wire.contract import NotUnderstood, Parsed
+from legato.wire.contract import NotHeld, NotUnderstood, Parsed
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.known_tools import ReadTools, ToolListReader, ingested_items
@@ -120,6 +120,9 @@ class ContentReader:
         contents = body.get("contents")
         if not isinstance(contents, str) and not as_list(contents):
             self.note("contents", "there are none")
+        if body.get("cachedContent"):
+            held = "cachedContent: what comes before this request is kept by the provider and cannot be read"
+            self.notes.append(NotHeld(held))
         return Parsed(
             entries=self.collected.entries,
             system=self.system(body),

@@ -34,7 +34,7 @@ from legato.model import (
 )
 from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text
 from legato.wire.collected import Collected
-from legato.wire.contract import NotUnderstood, Parsed
+from legato.wire.contract import NotHeld, NotUnderstood, Parsed
 from legato.wire.openai_responses.parse_envelope import read_added_tools, read_options, read_tools
 from legato.wire.openai_responses.reading import CLIENT_CALLS, SEARCH, SEARCH_CALL, blocks_of
 from legato.wire.readback import read_result
@@ -130,7 +130,8 @@ class ItemReader:
             response = ToolResponse(wire_id=wire_id, tool_name=SEARCH, result=found, is_complete=True)
             self._add(Speaker.TOOL, [response])
         elif kind == "item_reference":
-            self.notes.append(f"{path}: refers to the stored item {item.get('id')!r}, which cannot be read from here")
+            note = f"{path}: refers to the stored item {item.get('id')!r}, which cannot be read from here"
+            self.notes.append(NotHeld(note))
         elif kind == "additional_tools":
             self.adjusted.append(f"{path}: its tools were added to those of the request")
         elif kind:

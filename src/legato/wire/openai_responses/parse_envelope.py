@@ -23,6 +23,7 @@ from legato.model import (
     ingest,
 )
 from legato.model.json_access import as_object, as_objects, as_text, present
+from legato.wire.contract import NotHeld
 from legato.wire.known_tools import ReadTools, ToolListReader
 from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
 from legato.wire.openai_responses.reading import SEARCH
@@ -34,7 +35,11 @@ from legato.wire.options.table import read_options as read_fields
 _OURS = frozenset({"model", "input", "instructions", "tools", "stream"})
 _HOME = str(Dialect.OPENAI_RESPONSES)
 _DEFINED = frozenset({"type", "name", "description", "parameters", "strict", "format"})
-_HELD_BY_SERVER = ("previous_response_id", "conversation")
+_HELD_BY_SERVER = {
+    "previous_response_id": "the conversation before this request is kept by the provider",
+    "conversation": "the conversation before this request is kept by the provider",
+    "prompt": "the instructions of this request are kept by the provider",
+}
 
 
 def read_options(body: JsonObject, notes: list[str]) -> Options:
@@ -48,7 +53,7 @@ def read_options(body: JsonObject, notes: list[str]) -> Options:
         else:
             rest[field] = ingest(value)
         if field in _HELD_BY_SERVER:
-            notes.append(f"{field}: the conversation before this request is kept by the provider and cannot be read")
+            notes.append(NotHeld(f"{field}: {_HELD_BY_SERVER[field]} and cannot be read"))
     known = read_fields(rest, Dialect.OPENAI_RESPONSES)
     known |= _choice(rest) | _thinking(rest)
     known["max_tokens"] = take(rest, "max_output_tokens", lambda value: value if type(value) is int else None)
