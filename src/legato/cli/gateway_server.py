@@ -30,6 +30,7 @@ from legato.cli.saying import say
 from legato.cli.settings.folders import state_folder
 from legato.cli.settings.schema import ServeSettings, Settings
 from legato.cli.terminal.cells import clip, one_line
+from legato.diagnostics import Redactor
 from legato.diagnostics.emission import emit
 from legato.errors import ConfigError
 from legato.gateway.app import AppLimits, GatewayApp, Served
@@ -48,6 +49,9 @@ from legato.world import World
 
 _LONGEST_NAME = 60
 """columns that a name which a client gave may take in a line: our choice, longer than real models and programs have"""
+
+_LONGEST_REASON = 160
+"""columns that may be taken by what a client was told: our choice, two lines of most terminals"""
 
 _TURNS = "turns"
 """the name of the profile in which several routes take turns"""
@@ -208,6 +212,8 @@ def request_line(served: Served) -> str:
     words.append(f"{served.seconds:.1f} s")
     if served.is_cut:
         words.append("broke off")
+    if served.refused:
+        words.append(_why(served.refused))
     if report is not None:
         words += _what_happened(report)
     return one_line(" ".join(words))
@@ -218,9 +224,14 @@ def _what_happened(report: RequestReport) -> Iterator[str]:
     if failed:
         yield f"[{', '.join(failed)}]"
     elif report.error:
-        yield f"[{report.error}]"
+        yield _why(report.message or report.error)
     if report.decisions:
         yield f"({'would have ' if report.passthrough else ''}{_done_to(report.decisions)})"
+
+
+def _why(message: str) -> str:
+    """Why a request was refused; what a client sent may stand in it."""
+    return f"[{clip(Redactor().text(message), _LONGEST_REASON)}]"
 
 
 def _done_to(decisions: Sequence[Decision]) -> str:
@@ -251,6 +262,7 @@ def _tell(served: Served) -> None:
             "request": report.id if report is not None else "",
             "asked": report.asked if report is not None else "",
             "route": report.route if report is not None else "",
+            "error": served.refused or (report.message if report is not None else ""),
             "attempts": len(report.attempts) if report is not None else 0,
             "passthrough": report is not None and report.passthrough,
             "decisions": [] if report is None else [str(decision.action) for decision in report.decisions],

@@ -67,6 +67,8 @@ class Served(Struct, kw_only=True):
     is_cut: bool = False
     """whether the answer broke off"""
     seconds: float = 0.0
+    refused: str = ""
+    """why it was refused before the gateway did anything"""
     report: RequestReport | None = None
     """what the gateway did; None if the request did not get that far"""
 
@@ -189,6 +191,7 @@ class GatewayApp:
             try:
                 body = await upload.read(request.stream(), refused)
             except TurnedAway as error:
+                served.refused = error.message
                 response = refusal(error, door_or_any(served.ask))
                 headers = {**response.headers, "connection": "close"}  # whatever may still come is not read any more
                 await Sending(send, served.begin).all(msgspec.structs.replace(response, headers=headers))

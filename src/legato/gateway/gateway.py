@@ -356,7 +356,7 @@ class Gateway:
                 async for piece in pieces:
                     yield piece
         except ConnectionCut as cut:
-            report.error = type(cut.__cause__ or cut).__name__
+            report.error, report.message = type(cut.__cause__ or cut).__name__, str(cut)
             raise
         finally:
             await self._note(report, relay)
@@ -373,7 +373,7 @@ class Gateway:
         report = self.reports.find(request_id, tenant)
         if report is None:
             report = RequestReport(id=request_id, tenant=tenant, api=str(door.dialect), asked=door.name)
-        report.error = type(error).__name__
+        report.error, report.message = type(error).__name__, error.message
         await self._keep_report(report)
 
     async def _keep_report(self, report: RequestReport) -> None:

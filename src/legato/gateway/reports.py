@@ -51,6 +51,8 @@ class RequestReport(Struct, kw_only=True):
     """about how many tokens a provider took that began to answer"""
     usage: Usage | None = None
     error: str = ""
+    message: str = ""
+    """what the client was told of that, without what its API says of every error of the kind"""
 
     @property
     def route(self) -> str:

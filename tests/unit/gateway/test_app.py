@@ -112,6 +112,12 @@ def test_without_a_key_of_the_gateway_the_client_is_told_so_in_its_own_words(hea
     assert (answer.status >= 400, "status" in answer.json["error"]) == (True, True)
 
 
+def test_whoever_runs_the_gateway_is_told_why_a_request_was_not_let_in() -> None:
+    served: list[Served] = []
+    called(app(keeper=KEYED, finished=served.append), "/v1/messages", HELLO)
+    assert served[0].refused == "this gateway asks for a key of its own, and none was sent"
+
+
 def test_a_report_is_for_its_tenant_alone() -> None:
     served = app(keeper=KEYED)
     request_id = called(served, "/v1/messages", HELLO, x_api_key="key-of-ann").headers["x-legato-request"]

@@ -103,6 +103,7 @@ def test_a_request_that_was_refused_at_the_door_has_a_report_too() -> None:
     heard = hear(gateway, post("/v1/chat/completions", CHAT, {"x-legato-route": "nobody"}))
     report = report_of(gateway, heard)
     assert (report.error, report.attempts, report.route) == ("UnknownTarget", [], "")
+    assert "'nobody', which is neither a profile nor a route" in report.message
 
 
 def test_a_report_is_for_its_own_tenant_alone() -> None:

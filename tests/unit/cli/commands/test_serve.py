@@ -283,9 +283,20 @@ def test_a_line_says_what_was_done_and_what_would_have_been() -> None:
 
 def test_a_line_of_a_request_that_could_not_be_read_says_where_it_went_and_why_not() -> None:
     ask = Ask(method="POST", path="/v1/messages", headers={}, body=b"")
-    report = RequestReport(id="req_1", tenant="", api="anthropic", asked="", error="FormatError")
-    line = "400 ? POST /v1/messages → nobody 0.0 s [FormatError]"
+    report = RequestReport(
+        id="req_1", tenant="", api="anthropic", asked="", error="FormatError", message="the body has no 'messages'"
+    )
+    line = "400 ? POST /v1/messages → nobody 0.0 s [the body has no 'messages']"
     assert request_line(Served(ask=ask, status=400, report=report)) == line
+
+
+def test_a_line_of_a_request_that_was_not_let_in_says_why() -> None:
+    ask = Ask(method="POST", path="/v1/messages", headers={}, body=b"")
+    line = request_line(Served(ask=ask, status=401, refused="this gateway asks\nfor a key of its own"))
+    assert line == "401 ? POST /v1/messages 0.0 s [this gateway asks for a key of its own]"
+    secret = "sk-ant-api03-" + "abcdEFGH0123" * 4
+    assert secret not in request_line(Served(ask=ask, status=404, refused=f"there is no {secret}"))
+    assert len(request_line(Served(ask=ask, status=401, refused="x" * 900))) < 220
 
 
 def test_names_of_a_client_do_not_fill_the_screen() -> None:
