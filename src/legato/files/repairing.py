@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from legato.errors import RepairRefused
 from legato.files.sources import PathName, Progress, Source, pick_document
 from legato.files.writing import check_destination, keeping, replace_with_backup, save
-from legato.formats import FileNote, mend, read_all
+from legato.formats import Document, FileNote, mend, read_all
 
 
 class Repaired(Struct, frozen=True, kw_only=True):
@@ -52,19 +52,10 @@ def repair(
     """
     if output is not None:
         check_destination(output, source=source, overwrite=overwrite)
-    documents = read_all(source, format=format, name=name, progress=progress)
-    document = pick_document(documents, None, advice="they cannot be mended in place; convert them")
-    try:
-        mended = mend(document, force=force)
-    except RepairRefused as error:
-        error.facts.setdefault("name", document.name)
-        raise
-    repaired = Repaired(
-        name=document.name, data=mended.data, changes=tuple(mended.changes), losses=tuple(mended.losses)
-    )
+    repaired = _repaired(_read(source, format=format, name=name, progress=progress), force=force)
     if output is None:
         return repaired
-    return replace(repaired, output=save(output, mended.data, overwrite=overwrite))
+    return replace(repaired, output=save(output, repaired.data, overwrite=overwrite))
 
 
 def repair_in_place(
@@ -75,11 +66,27 @@ def repair_in_place(
 ) -> Repaired:
     """Mend the file at `path` where it is; what it was stays beside it, named `backup` in what is returned.
 
-    A file without anything to mend is not touched. Raises as `repair` does, before anything is written.
+    A file without anything to mend is not touched. Raises as `repair` does, before anything is written, and
+    `FormatError` if somebody else has written to the file meanwhile.
     """
-    repaired = repair(path, format=format, progress=progress)
+    document = _read(path, format=format, progress=progress)
+    repaired = _repaired(document)
     if not repaired.changes:
         return repaired
     with keeping(path):
-        backup = replace_with_backup(path, repaired.data)
+        backup = replace_with_backup(path, repaired.data, read_as=document.digest)
     return replace(repaired, output=Path(path), backup=backup)
+
+
+def _read(source: Source, *, format: str | None, name: str = "", progress: Progress | None) -> Document:  # noqa: A002
+    documents = read_all(source, format=format, name=name, progress=progress)
+    return pick_document(documents, None, advice="they cannot be mended in place; convert them")
+
+
+def _repaired(document: Document, *, force: bool = False) -> Repaired:
+    try:
+        mended = mend(document, force=force)
+    except RepairRefused as error:
+        error.facts.setdefault("name", document.name)
+        raise
+    return Repaired(name=document.name, data=mended.data, changes=tuple(mended.changes), losses=tuple(mended.losses))

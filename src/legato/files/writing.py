@@ -10,11 +10,12 @@ import os
 import stat
 import tempfile
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from legato.errors import FormatError
 from legato.files.sources import PathName, Source
+from legato.model.hashing import digest
 
 
 def check_folder(path: PathName) -> None:
@@ -52,6 +53,8 @@ def keeping(path: PathName) -> Generator[None]:
     """Turn an `OSError` on the way into a `FormatError` about `path`, which is still what it was."""
     try:
         yield
+    except BrokenPipeError:
+        raise  # whoever read it has seen enough
     except OSError as error:
         said = error.strerror or str(error)
         raise FormatError(f"{path}: cannot be written: {said[:1].lower()}{said[1:]}; nothing was changed") from None
@@ -71,13 +74,37 @@ def write_whole(path: PathName, data: bytes | Iterable[bytes]) -> None:
     _replace(_real(target), data)
 
 
-def replace_with_backup(path: PathName, data: bytes) -> Path:
-    """Put `data` in place of the file, which stays beside it under a name of its own; returns that name."""
+def replace_with_backup(path: PathName, data: bytes, *, read_as: str) -> Path:
+    """Put `data` in place of the file, which stays beside it under a name of its own; returns that name.
+
+    `read_as` is the digest of the file that `data` was made of. Raises `FormatError` if the file is another one by now:
+    what somebody has written there since is not in `data`. Raises `OSError`. Then nothing was changed.
+    """
     target = _real(Path(path))
+    before = _stamp(target)
+    was = target.read_bytes()
+    if digest(was) != read_as:
+        raise FormatError(_CHANGED.format(path))
     backup = _free_name(target)
-    _replace(backup, target.read_bytes(), like=target)
-    _replace(target, data)
+    _replace(backup, was, like=target)
+    try:
+        with _prepared(target, data) as ready:
+            if _stamp(target) != before:
+                raise FormatError(_CHANGED.format(path))
+            os.replace(ready, target)
+    except (OSError, FormatError):
+        backup.unlink()
+        raise
     return backup
+
+
+_CHANGED = "{}: somebody has written to this file since it was read; nothing was changed. Try again when its agent has ended"
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    """What is another one after somebody has written to the file."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def is_same_file(source: PathName, target: PathName) -> bool:
@@ -102,6 +129,13 @@ def _free_name(target: Path) -> Path:
 
 
 def _replace(target: Path, data: bytes | Iterable[bytes], *, like: Path | None = None) -> None:
+    with _prepared(target, data, like=like) as ready:
+        os.replace(ready, target)
+
+
+@contextmanager
+def _prepared(target: Path, data: bytes | Iterable[bytes], *, like: Path | None = None) -> Generator[str]:
+    """A file beside `target` that holds `data` and is on the disk; it is gone afterwards, unless it was moved away."""
     model = like or target
     mode = stat.S_IMODE(model.stat().st_mode) if model.exists() else None
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -111,10 +145,10 @@ def _replace(target: Path, data: bytes | Iterable[bytes], *, like: Path | None =
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, _default_mode() if mode is None else mode)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+        yield name
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
 
 
 def _pieces(data: bytes | Iterable[bytes]) -> Iterable[bytes]:

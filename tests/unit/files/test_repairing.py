@@ -10,8 +10,8 @@ import pytest
 
 from file_samples import CLEAN_BODY, open_session, pi_session, save
 from legato.errors import FormatError, LegatoError, RepairRefused
-from legato.files import Repaired, lint, repair, repair_in_place, writing
-from legato.formats import FileNote
+from legato.files import Repaired, lint, repair, repair_in_place, repairing, writing
+from legato.formats import FileNote, mend
 
 CHANGE = FileNote("line 4", "the call toolu_b of Read had no result; one that says so was put in (missing-in-import)")
 
@@ -145,6 +145,43 @@ def test_a_full_disk_is_an_error_of_ours_and_leaves_everything_as_it_was(
         repair_in_place(path) if in_place else repair(path, tmp_path / "out.jsonl")
     assert os.listdir(tmp_path) == ["session.jsonl"]
     assert path.read_bytes() == before
+
+
+def test_a_disk_that_fills_up_behind_the_backup_keeps_no_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = save(tmp_path / "session.jsonl", open_session())
+    before, synced = path.read_bytes(), iter([True, False])
+
+    def nearly_full(_: int) -> None:
+        if not next(synced):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing.os, "fsync", nearly_full)
+    with pytest.raises(FormatError, match="cannot be written: no space left on device; nothing was changed"):
+        repair_in_place(path)
+    assert os.listdir(tmp_path) == ["session.jsonl"]
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("moment", ["while it is mended", "while it is written"])
+def test_what_its_agent_writes_meanwhile_is_not_replaced(
+    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = save(tmp_path / "session.jsonl", open_session())
+    before, late = path.read_bytes(), b'{"type": "summary", "summary": "written meanwhile"}\n'
+
+    def append(*_: object) -> bool:
+        with path.open("ab") as file:
+            file.write(late)
+        return True
+
+    if moment == "while it is mended":
+        monkeypatch.setattr(repairing, "mend", lambda document, force: append() and mend(document, force=force))
+    else:
+        monkeypatch.setattr(writing.os, "fsync", append)
+    with pytest.raises(FormatError, match="somebody has written to this file since it was read; nothing was changed"):
+        repair_in_place(path)
+    assert path.read_bytes().removeprefix(before).startswith(late)
+    assert os.listdir(tmp_path) == ["session.jsonl"]
 
 
 def _losing(folder: Path) -> Path:

@@ -208,10 +208,11 @@ def refuse_same_file(source: str, target: str, *, advice: str) -> None:
 
 def write_output(path: str, data: bytes | Iterable[bytes]) -> None:
     """Put `data`, or pieces of it, into the file, or onto standard output."""
-    from legato.files.writing import write_whole
+    from legato.files.writing import keeping, write_whole
 
     if path != STANDARD:
-        write_whole(path, data)
+        with keeping(path):
+            write_whole(path, data)
         return
     for piece in (data,) if isinstance(data, bytes) else data:
         rest = memoryview(piece)

@@ -46,7 +46,6 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
         write_output,
     )
     from legato.errors import RepairRefused
-    from legato.files.writing import replace_with_backup
 
     if in_place and (output is not None or input_ == STANDARD):
         raise click.UsageError("--write mends a file where it stands; leave out --output, and name a file")
@@ -61,7 +60,10 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
         refuse_same_file(input_, output, advice="use --write to mend it where it stands")
     try:
         with opened(input_) as (source, name, progress):
-            repaired = files.repair(source, force=force, format=format_, name=name, progress=progress)
+            if in_place:
+                repaired = files.repair_in_place(input_, format=format_, progress=progress)
+            else:
+                repaired = files.repair(source, force=force, format=format_, name=name, progress=progress)
     except RepairRefused as error:
         _tell(error.facts["name"], error.losses)
         raise
@@ -71,10 +73,8 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
         told += f"; {counted(len(repaired.losses), 'objection')} overruled"
     if dry_run:
         told += "; nothing was written"
-    elif in_place:
-        if repaired.changes:
-            backup = replace_with_backup(input_, repaired.data)
-            told += f"; the file as it was is {one_line(str(backup))}"
+    elif repaired.backup is not None:
+        told += f"; the file as it was is {one_line(str(repaired.backup))}"
     elif output is not None:
         write_output(output, repaired.data)
     say(f"{one_line(repaired.name)}: {told}", err=True)

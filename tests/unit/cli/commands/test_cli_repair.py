@@ -141,8 +141,9 @@ def test_a_failure_while_writing_leaves_everything_as_it_was(tmp_path: Path, mon
     monkeypatch.setattr(writing.os, "fsync", full)
     result = legato("repair", path, "--write")
 
-    assert result.exit_code == 1
-    assert result.stderr.endswith("legato: no space left on device\n")
+    assert result.exit_code == 2
+    told = f"legato: {path}: cannot be written: no space left on device; nothing was changed\n"
+    assert result.stderr == told
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == ["session.jsonl"]
 
