@@ -248,9 +248,15 @@ def _is_kept(was: Json, now: Json) -> bool:
 
 
 def _is_quoted(part: Json, words: str) -> bool:
-    """Whether what a part says can be read somewhere else."""
+    """Whether what a part says can be read somewhere else, as words or inside JSON."""
     said = [text for text in _strings(part) if " " in text or "\n" in text]
-    return all(text in words or text == EMPTY_RESULT or recognise_closure(text) is not None for text in said)
+    return all(
+        text in words
+        or json.dumps(text, ensure_ascii=False)[1:-1] in words
+        or text == EMPTY_RESULT
+        or recognise_closure(text) is not None
+        for text in said
+    )
 
 
 def _strings(value: Json) -> Iterator[str]:

@@ -98,7 +98,9 @@ def replace_with_backup(path: PathName, data: bytes, *, read_as: str) -> Path:
     return backup
 
 
-_CHANGED = "{}: somebody has written to this file since it was read; nothing was changed. Try again when its agent has ended"
+_CHANGED = (
+    "{}: somebody has written to this file since it was read; nothing was changed. Try again when its agent has ended"
+)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:

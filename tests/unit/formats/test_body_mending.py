@@ -10,7 +10,7 @@ import pytest
 from legato.errors import RepairRefused
 from legato.formats import Level, lint_document, mend, read
 from legato.model import CLOSURE_TEXTS, ClosureReason
-from session_files import whole
+from session_files import gave, whole
 
 MISSING = CLOSURE_TEXTS[ClosureReason.MISSING_IN_IMPORT]
 
@@ -83,3 +83,69 @@ def test_repair_is_promised_to_do_what_it_does() -> None:
         "gemini/response-count": "repair gives every call one result",
         "gemini/signature-missing": ("repair leaves it as it is, because the file does not say which model it is for"),
     }
+
+
+def gemini_answered(response: Any) -> list[Any]:
+    return [{"role": "user", "parts": [{"functionResponse": {"name": "look", "response": response}}]}]
+
+
+def gemini_quoted(words: str) -> list[Any]:
+    return [
+        {"role": "user", "parts": [{"text": f"[Result of a call of look that is not in this conversation]\n{words}"}]}
+    ]
+
+
+CACHED = {"cache_control": {"type": "ephemeral"}}
+QUOTED = "[Result of a tool call that is not in this conversation]\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "told"),
+    [
+        (
+            {
+                "model": "claude-sonnet-4-5",
+                "max_tokens": 9,
+                "messages": [{"role": "user", "content": [{**gave("gone", "\tone\n  two\n\n"), **CACHED}]}],
+            },
+            "messages",
+            [{"role": "user", "content": [{"type": "text", "text": f"{QUOTED}\tone\n  two\n\n", **CACHED}]}],
+        ),
+        (
+            {
+                "model": "gpt-4o",
+                "messages": [{"role": "tool", "tool_call_id": "gone", "name": "look", "content": " one"}],
+            },
+            "messages",
+            [{"role": "user", "content": "[Result of a call of look that is not in this conversation]\n one"}],
+        ),
+        (
+            {"model": "gemini-2.5-pro", "contents": gemini_answered({"b": 1, "a": "x"})},
+            "contents",
+            gemini_quoted('{"b":1,"a":"x"}'),
+        ),
+        (
+            {"model": "gemini-2.5-pro", "contents": gemini_answered({"result": "one\n"})},
+            "contents",
+            gemini_quoted("one\n"),
+        ),
+    ],
+    ids=["blanks and marks", "the name of a tool", "JSON", "JSON around words"],
+)
+def test_a_result_whose_call_is_gone_is_quoted_with_all_there_is_in_it(body: Any, field: str, told: list[Any]) -> None:
+    mended = mend(read(whole(body)))
+    assert json.loads(mended.data)[field] == told
+    assert not mended.losses
+    assert mend(read(mended.data)).changes == []
+
+
+def test_a_call_that_stands_twice_goes_with_its_signature() -> None:
+    call = {"functionCall": {"id": "one", "name": "look", "args": {}}, "thoughtSignature": "c2lnbmF0dXJl"}
+    response = {"functionResponse": {"id": "one", "name": "look", "response": {"result": "x"}}}
+    contents = [
+        {"role": "user", "parts": [{"text": "Look."}]},
+        {"role": "model", "parts": [call, call]},
+        {"role": "user", "parts": [response]},
+    ]
+    mended = mend(read(whole({"model": "gemini-2.5-pro", "contents": contents})))
+    assert json.loads(mended.data)["contents"] == [contents[0], {"role": "model", "parts": [call]}, contents[2]]

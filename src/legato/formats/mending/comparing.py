@@ -14,20 +14,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from legato.formats.fields import as_list, as_object
+from legato.formats.mending.bare_json import canonical
 from legato.formats.mending.inventory import InventoryItem, ItemKind
-from legato.formats.patching.quotation import QUOTED
+from legato.formats.patching.quotation import opens_quotation, read_quotation
 from legato.model import Json, recognise_closure
 
 _WORTH = frozenset({ItemKind.TEXT, ItemKind.INSTRUCTION, ItemKind.CALL, ItemKind.RESULT, ItemKind.MEDIA})
 _MOST_SOUGHT = 1_000
 """how many missing items are looked for in other forms; a file that lacks more is a different file anyway"""
-_OPENINGS = ("\n", "] ", ": ")
-"""what may precede a text inside a longer one: the end of a line, or of one of our marks"""
+_OPENINGS = ("] ", ": ")
+"""what may precede a text inside a longer one beside the end of a line: the end of one of our marks"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,11 @@ def _is_kept(item: InventoryItem, match: _Match) -> bool:
         case ItemKind.TEXT | ItemKind.INSTRUCTION:
             return match.takes_from(item.kind, item.key)
         case ItemKind.RESULT:
-            return match.takes_from(ItemKind.TEXT, item.key, after=QUOTED)
+            return match.takes_from(ItemKind.TEXT, item.key, is_quoted=True) or match.takes_quoted(item.key)
         case ItemKind.TOOL:
             return any(_covers(other.key, item.key) for other in match.left(ItemKind.TOOL))
         case ItemKind.CALLED:
-            return item.name in match.tools_called
+            return item.name in match.tools_named
         case ItemKind.ENVELOPE:
             return (item.kind, item.key) in match.known
         case ItemKind.CALL | ItemKind.MEDIA | ItemKind.MARK | ItemKind.SETTING:
@@ -75,7 +77,9 @@ class _Match:
 
     def __init__(self, before: Sequence[InventoryItem], after: Sequence[InventoryItem]) -> None:
         self.known = {(item.kind, item.key) for item in after}
-        self.tools_called = {item.name for item in after if item.kind is ItemKind.CALL}
+        quoted = (read_quotation(item.key) for item in after if item.kind is ItemKind.TEXT)
+        self.tools_named = {item.name for item in after if item.kind is ItemKind.CALL}
+        self.tools_named |= {one.tool for one in quoted if one is not None}
         here = Counter((item.kind, item.key, item.place) for item in after)
         moved = [item for item in before if not _take(here, (item.kind, item.key, item.place))]
         stayed = Counter((item.kind, item.key) for item in before) - Counter((item.kind, item.key) for item in moved)
@@ -87,24 +91,60 @@ class _Match:
         """The items of that kind in the second inventory that have no partner."""
         return (item for item in self._left if item.kind is kind)
 
-    def takes_from(self, kind: ItemKind, text: str, *, after: str = "") -> bool:
+    def takes_from(self, kind: ItemKind, text: str, *, is_quoted: bool = False) -> bool:
         """Find `text` on lines of its own in an item without a partner, and take it out of that item."""
         for index, item in enumerate(self._left):
-            if item.kind is kind and (rest := _cut_out(item.key, text, after)) is not None:
+            if item.kind is kind and (rest := _cut_out(item.key, text, opens_quotation if is_quoted else _opens)):
                 self._left[index] = item._replace(key=rest)
                 return True
         return False
 
+    def takes_quoted(self, result: str) -> bool:
+        """Find a result that is JSON in an item without a partner that quotes it, spelt in another way."""
+        return result.startswith("{") and _take(self._quoted, _as_quoted(result))
 
-def _cut_out(words: str, text: str, after: str) -> str | None:
-    """`words` without `text`, if it is there on lines of its own, after `after` or one of our marks."""
-    start = words.find(after + text)
+    @cached_property
+    def _quoted(self) -> Counter[str]:
+        """The results that are quoted in items without a partner."""
+        quoted = (read_quotation(item.key) for item in self._left if item.kind is ItemKind.TEXT)
+        return Counter(_as_quoted(one.words) for one in quoted if one is not None)
+
+
+def _cut_out(words: str, text: str, opens: Callable[[str], bool]) -> str | None:
+    """`words` without `text`, if it is there on lines of its own, or behind one of our marks.
+
+    The text has no blanks around it any more; those that it had may still be there.
+    """
+    start = words.find(text)
     while start >= 0:
-        head, tail = words[: start + len(after)], words[start + len(after) + len(text) :]
-        if (after or not head or head.endswith(_OPENINGS)) and (not tail or tail.startswith("\n")):
+        head, tail = words[:start], words[start + len(text) :]
+        if opens(head) and _ends(tail):
             return f"{head}\n{tail}"
-        start = words.find(after + text, start + 1)
+        start = words.find(text, start + 1)
     return None
+
+
+def _as_quoted(result: str) -> str:
+    """A result in one spelling of its JSON; the text alone, where there is no more in it."""
+    try:
+        value: Json = json.loads(result)
+    except (ValueError, RecursionError):
+        return result.strip()
+    holder = as_object(value)
+    told = holder.get("result") if holder.keys() == {"result"} else None
+    return told.strip() if isinstance(told, str) else canonical(value)
+
+
+def _opens(head: str) -> bool:
+    """Whether a text of its own may begin behind `head`."""
+    said = head.rstrip()
+    return not said or "\n" in head[len(said) :] or head.endswith(_OPENINGS)
+
+
+def _ends(tail: str) -> bool:
+    """Whether a text of its own may end before `tail`."""
+    more = tail.lstrip()
+    return not more or "\n" in tail[: -len(more)]
 
 
 _Key = TypeVar("_Key")

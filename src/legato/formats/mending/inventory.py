@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -191,8 +191,16 @@ class _Walk:
         elif role in ("system", "developer"):
             with self.instructing():
                 self.fields(item, place)
-        else:
+        elif kind or role:
             self.fields(item, place, is_media=_MEDIA_TYPES.fullmatch(kind) is not None)
+        else:
+            self.part(item, place)
+
+    def part(self, item: JsonObject, place: str) -> None:
+        """A part without a type: if it is a call or a result, then what stands beside that belongs to it."""
+        held = next((name for name in item if name in _CALLS | _RESULTS and isinstance(item[name], dict)), None)
+        with self.owning(f"{place}.{held}") if held else nullcontext():
+            self.fields(item, place)
 
     def fields(self, item: JsonObject, place: str, *, skip: Collection[str] = (), is_media: bool = False) -> None:
         """The fields of an object."""

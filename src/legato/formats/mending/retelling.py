@@ -19,7 +19,7 @@ import msgspec
 
 from legato.formats.document import Document, FileNote
 from legato.formats.faults import EVERYTHING, places_of
-from legato.formats.patching.quotation import QUOTED
+from legato.formats.patching.quotation import read_quotation
 from legato.model import Authority, Code, HostedTool, Media, Text, ToolCall
 from legato.transcript.slots import SlotKind
 from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Summary, Unit, completion_text
@@ -62,8 +62,8 @@ def _retold(document: Document) -> Iterator[_Told]:
     for index, slot in enumerate(view.slots):
         unit = view.unit(index)
         for told in _of_unit(unit, place(slot.first)) if unit is not None else ():
-            if told.words.startswith(QUOTED):
-                yield _Told(_ORPHAN, told.words.removeprefix(QUOTED), told.place)
+            if (quoted := read_quotation(told.words)) is not None:
+                yield _Told(_ORPHAN, quoted.words, told.place)
             elif slot.kind is SlotKind.ORPHANS and told.result:
                 yield _Told(_ORPHAN, told.result, told.place)
             else:

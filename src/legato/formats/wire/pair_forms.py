@@ -98,6 +98,10 @@ class PairForm(ABC):
         return None
 
 
+_MARKS = ("cache_control", "providerOptions")
+"""fields of a result that may be on a text as well"""
+
+
 # --- messages with parts ----------------------------------------------------------------------------------------------
 
 
@@ -153,7 +157,8 @@ class _PartForm(PairForm):
                 calls += 1
             elif self._is(part, self.result_names):
                 if results in step.quoted:
-                    kept.append(self.write_text(quotation(step.quoted[results])))
+                    marks = {name: part[name] for name in _MARKS if name in part}
+                    kept.append(self.write_text(quotation(step.quoted[results])) | marks)
                 elif results not in step.dropped_results:
                     kept.append(self._with_id(part, self.result_id, step.result_ids.get(results)))
                 results += 1
