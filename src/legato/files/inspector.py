@@ -7,8 +7,10 @@ Out: its entries one after the other, so that a long conversation is never held 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -93,7 +95,9 @@ class Inspector:
                 self._projected.setdefault(call, []).append(item)
         self.about_request = _counted(decision_line(item) for item in projected if not item.calls)
         """decisions that concern no call"""
-        self._findings = _Findings(self._without_secrets(lint_document(document, *([target] if target else ()))))
+        begins = dict.fromkeys(self._place(slot.first) for slot in self._view.slots)
+        found = self._without_secrets(lint_document(document, *([target] if target else ())))
+        self._findings = _Findings(found, begins)
         self._sources: dict[str | int, tuple[int, str]] = {}
         self._prices: dict[str, Capabilities | None] = {}
 
@@ -222,11 +226,14 @@ class Inspector:
         return self.document.times.get(seq - self.document.first_seq)
 
     def _usage(self, seq: int) -> Usage | None:
+        """What an answer took. Zeros are no tokens: programs, and our own writers, put them where nothing is known."""
         if self.document.records is None:
-            return self.document.usages.get(seq - self.document.first_seq)
-        # A log's own records are numbered, and its entries are those of them that hold something said.
-        entry = self._entry_of_record.get(seq + 1)
-        return None if entry is None else self.document.usages.get(entry)
+            usage = self.document.usages.get(seq - self.document.first_seq)
+        else:
+            # A log's own records are numbered, and its entries are those of them that hold something said.
+            entry = self._entry_of_record.get(seq + 1)
+            usage = None if entry is None else self.document.usages.get(entry)
+        return None if usage == Usage() else usage
 
     @cached_property
     def _entry_of_record(self) -> dict[int, int]:
@@ -264,9 +271,14 @@ class Inspector:
 
 
 class _Findings:
-    """What `lint` found, by call and by place; each is given out once."""
+    """What `lint` found, by call and by place; each is given out once.
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
+    What was found on a line of which no entry was made (a torn one) is told with the entry before it, or else with the
+    first; `begins` has the places where entries begin.
+    """
+
+    def __init__(self, findings: Iterable[Finding], begins: Iterable[str]) -> None:
+        starts = sorted((int(line[1]), place) for place in begins if (line := _LINE.fullmatch(place)))
         self._by_call: dict[str, list[Finding]] = {}
         self._by_place: dict[str, list[Finding]] = {}
         self._left: dict[int, Finding] = {}
@@ -279,6 +291,9 @@ class _Findings:
             if not finding.calls:
                 for place in _places_around(finding.place):
                     self._by_place.setdefault(place, []).append(finding)
+                if starts and (line := _LINE.fullmatch(finding.place)):
+                    before = max(bisect_right(starts, int(line[1]), key=itemgetter(0)) - 1, 0)
+                    self._by_place.setdefault(starts[before][1], []).append(finding)
 
     @property
     def left(self) -> tuple[Finding, ...]:
@@ -299,6 +314,7 @@ class _Findings:
         return tuple(found.values())
 
 
+_LINE = re.compile(r"line (\d+)")
 _LAST_STEP = re.compile(r"(\.[^.\[\]]+|\[\d+\])\Z")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from file_samples import OPEN_BODY, ClaudeSession, anthropic_body, chat_body, open_session, pi_session, save, use, used
 from legato.errors import FormatError, SeveralConversations
-from legato.files import page, write_page, write_pages
+from legato.files import convert, page, write_page, write_pages
 from legato.formats.targets import WIRE
 from page_support import HOSTILE, attributes, elements, hostile_session, long_session, read_page, session_with_subagent
 
@@ -67,6 +67,35 @@ def test_a_finding_about_no_entry_is_at_the_file(tmp_path: Path):
     data = read_page(page(save(tmp_path / "body.json", anthropic_body(("user", "Hi."), max_tokens=0))))
 
     assert [found["place"] for found in data.outline["findings"]] == ["max_tokens"]
+
+
+def test_a_torn_line_is_told_with_the_entry_before_it(tmp_path: Path):
+    *before, last = (json.dumps(record).encode() for record in open_session())
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"\n".join([*before, last[:40], last]) + b"\n")
+    data = read_page(page(path))
+
+    assert not data.outline["findings"]
+    found = [(number, one["place"]) for number, entry in enumerate(data.entries) for one in entry.get("findings", [])]
+    assert (len(data.entries) - 2, f"line {len(before) + 1}") in found
+
+
+@pytest.mark.parametrize(
+    "surroundings",
+    [
+        "<environment_context>\n<cwd>/home/user</cwd>\n</environment_context>",
+        "# AGENTS.md instructions for /home/user\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>",
+        "<system-reminder>\nThe todo list is empty.\n</system-reminder>",
+    ],
+)
+def test_a_page_is_named_by_what_a_person_said_and_not_by_what_a_program_put_there(surroundings: str, tmp_path: Path):
+    apart = ClaudeSession().user(surroundings).user("Sort the songs.").records
+    together = ClaudeSession().user(f"{surroundings}\nSort the songs.").records
+
+    for records in (apart, together):
+        path = save(tmp_path / "session.jsonl", records)
+        assert read_page(page(path)).outline["title"] == "Sort the songs."
+        assert "Sort the songs." in [text for _, text in read_page(page(path)).outline["prompts"]]
 
 
 @pytest.mark.parametrize("target", [*WIRE, "gemini/gemini-2.5-pro"])
@@ -124,6 +153,14 @@ def test_a_file_that_tells_no_times_and_no_tokens_has_none(tmp_path: Path):
 
     assert (data.outline["times"], data.outline["usage"], data.outline["cost"]) == ([None, None], None, None)
     assert set(data.outline["columns"]["at"]) == {None}
+
+
+def test_tokens_that_are_all_zero_are_not_known(tmp_path: Path):
+    written = convert(save(tmp_path / "body.json", OPEN_BODY), "claude-code").data
+    data = read_page(page(written))
+
+    assert (data.outline["usage"], data.outline["cost"]) == (None, None)
+    assert not any(entry.get("usage") or entry.get("cost") is not None for entry in data.entries)
 
 
 def test_tokens_of_a_model_without_a_price_have_no_cost(tmp_path: Path):

@@ -163,9 +163,7 @@ def test_a_disk_that_fills_up_behind_the_backup_keeps_no_backup(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("moment", ["while it is mended", "while it is written"])
-def test_what_its_agent_writes_meanwhile_is_not_replaced(
-    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_what_its_agent_writes_meanwhile_is_not_replaced(moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = save(tmp_path / "session.jsonl", open_session())
     before, late = path.read_bytes(), b'{"type": "summary", "summary": "written meanwhile"}\n'
 

@@ -75,7 +75,7 @@ const plain = (kind) => (text) => make(`pre.${kind}`, { tabindex: "0" }, text);
 // --- what people say ---
 
 const TAGGED =
-  /<(command-name|command-message|command-args|local-command-stdout|local-command-stderr|bash-input|bash-stdout|bash-stderr|system-reminder|user-prompt-submit-hook|environment_context|user_instructions)>([^]*?)<\/\1>/g;
+  /<(command-name|command-message|command-args|local-command-stdout|local-command-stderr|bash-input|bash-stdout|bash-stderr|system-reminder|user-prompt-submit-hook|environment_context|user_instructions|session_context|local-command-caveat)>([^]*?)<\/\1>/g;
 
 /** A text in which a program has marked what is no prose: commands, their output, its own reminders. */
 function saidElements(text, key, changed) {

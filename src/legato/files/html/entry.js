@@ -64,7 +64,7 @@ function remarkElements(entry) {
       `ul.remarks.${level}`,
       null,
       findings.slice(0, 20).map((finding) =>
-        make("li", null, make(`strong.${finding.level}`, null, finding.level), " ", finding.message, " ", make("code", null, finding.rule), finding.repair && make("span.repair", null, finding.repair)),
+        make("li", null, make(`strong.${finding.level}`, null, finding.level), " ", finding.place.startsWith("line ") && finding.place !== entry.place && `${finding.place} `, finding.message, " ", make("code", null, finding.rule), finding.repair && make("span.repair", null, finding.repair)),
       ),
       decisions.slice(0, 20).map((decision) => make("li", null, make("strong.risky", null, "decided"), " ", decision)),
     ),

@@ -6,6 +6,7 @@ remarkable about it, and about how many lines it takes.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -33,6 +34,16 @@ _MOST_LINES = 30
 _PROMPT = 200
 """characters of a prompt in the list of them"""
 
+_SURROUNDINGS = re.compile(
+    r"<(environment_context|session_context|system-reminder|user_instructions|user-prompt-submit-hook|local-command-caveat)>"
+    r".*?(?:</\1>|\Z)|# AGENTS\.md instructions for .*?(?:</INSTRUCTIONS>|\Z)",
+    re.DOTALL,
+)
+"""what programs tell a model in the name of a person: Codex, Gemini CLI and Claude Code mark it so"""
+
+_LOOKED_AT = 50_000
+"""characters in which the words of a prompt are looked for"""
+
 _UNFOLDED = 4_000
 """characters that are looked at in order to guess the lines of a text: more would not be shown at once"""
 
@@ -56,6 +67,8 @@ class Outline:
         self.unpriced = 0
         """answers whose tokens are known and whose price is not"""
         self.turns = 0
+        self.title = ""
+        """what a person said first, beside what a program had put there"""
         self._ended: float | None = None
         """when the last result was written"""
 
@@ -84,8 +97,10 @@ class Outline:
             self.unpriced += entry.cost is None
         if entry.speaker == "human" and not agent:
             self.turns = entry.turn
-            said = next((block.text for block in entry.blocks if block.text), "")
-            self.prompts.append((number, one_line(said, _PROMPT)))
+            texts = [block.text for block in entry.blocks if block.text]
+            words = one_line(next(filter(None, map(_without_surroundings, texts)), ""), _PROMPT)
+            self.title = self.title or words
+            self.prompts.append((number, words or one_line(next(iter(texts), ""), _PROMPT)))
 
     @property
     def times(self) -> tuple[float | None, float | None]:
@@ -118,6 +133,10 @@ class Outline:
             "times": self.times,
             **self.spent,
         }
+
+
+def _without_surroundings(text: str) -> str:
+    return _SURROUNDINGS.sub("", text[:_LOOKED_AT]).strip()
 
 
 def _note(entries: dict[str, list[int]], name: str, number: int) -> None:

@@ -116,7 +116,7 @@ class PageWriter:
 
     @property
     def _title(self) -> str:
-        said = next((text for _, text in self._outline.prompts if text), "")
+        said = self._outline.title or next((text for _, text in self._outline.prompts if text), "")
         return one_line(self._redactor.text(self._document.meta.get("title", "")), 120) or one_line(said, 120)
 
     def pieces(self) -> Iterator[bytes]:
