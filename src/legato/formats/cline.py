@@ -9,7 +9,7 @@ from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.content import Content
 from legato.formats.document import Document
 from legato.formats.draft import DocumentDraft, keep_known
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_list, as_object, as_objects, as_text, as_time, first_text
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
@@ -46,6 +46,7 @@ class _Reader:
         self.draft = draft
 
     def message(self, message: JsonObject, place: str) -> None:
+        self.draft.at = as_time(message.get("ts"))
         role = as_text(message.get("role"))
         if role == "assistant":
             self.assistant(message, place)

@@ -16,7 +16,7 @@ from legato.formats.content import Content
 from legato.formats.database import Database
 from legato.formats.document import CompactionMark, Document
 from legato.formats.draft import DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time, first_text
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
@@ -57,10 +57,12 @@ def _session(content: Content, database: Database, row: tuple[Any, ...]) -> Docu
     reader = _Reader(draft)
     reader.provider = provider_named(as_text(provider)) or as_text(provider)
     reader.model(first_text(as_object(_json(config)), "model_name"))
-    for number, role, parts, metadata in database.rows(
-        "SELECT id, role, content_json, metadata_json FROM messages WHERE session_id = ? ORDER BY id", (session,)
+    created = "created_timestamp" if "created_timestamp" in database.tables["messages"] else "NULL"
+    for number, role, parts, metadata, at in database.rows(
+        f"SELECT id, role, content_json, metadata_json, {created} FROM messages WHERE session_id = ? ORDER BY id",
+        (session,),
     ):
-        message: JsonObject = {"role": as_text(role), "content": _json(parts)}
+        message: JsonObject = {"role": as_text(role), "content": _json(parts), "created": at}
         if message["content"] is None:
             draft.note(f"row {number}", "is no JSON and was left out")
         else:
@@ -88,6 +90,8 @@ class _Reader:
             self.draft.model, self.draft.route = model, route_of(self.provider, model)
 
     def message(self, message: JsonObject, metadata: JsonObject, place: str) -> None:
+        created = message.get("created")
+        self.draft.at = as_time(created * 1_000 if isinstance(created, int | float) else None)
         blocks = [
             block
             for index, part in enumerate(as_list(message.get("content")))

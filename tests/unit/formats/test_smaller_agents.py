@@ -214,7 +214,7 @@ CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT
 def test_every_session_of_the_database_of_goose_is_a_conversation(tmp_path: Path) -> None:
     config = '{"model_name": "claude-sonnet-4-5"}'
     messages = [
-        (1, "s1", "user", json.dumps([text("go")]), 1, "{}"),
+        (1, "s1", "user", json.dumps([text("go")]), 1_735_689_600, "{}"),
         (2, "s2", "user", json.dumps([text("second")]), 1, None),
         (3, "s1", "assistant", json.dumps([requested("a")]), 2, "{}"),
         (4, "s1", "user", json.dumps([returned("a", status="success", value=[text("ok")])]), 3, "{}"),
@@ -226,7 +226,7 @@ def test_every_session_of_the_database_of_goose_is_a_conversation(tmp_path: Path
     first, second = read_all(path)
     assert (first.meta, first.route) == ({"session": "s1", "cwd": "/work"}, "anthropic/claude-sonnet-4-5")
     assert [call.state for call in first.conversation().ledger.calls.values()] == ["complete"]
-    assert first.places == ["row 1", "row 3", "row 4"]
+    assert (first.places, first.times) == (["row 1", "row 3", "row 4"], {0: 1_735_689_600.0})
     assert ([entry.text for entry in second.entries], [str(note) for note in second.notes]) == (
         ["second"],
         ["row 5: is no JSON and was left out"],

@@ -64,6 +64,37 @@ def test_a_rollout_tells_the_tokens_of_an_answer_after_the_results_of_its_calls(
     assert document.usages == {1: Usage(input=50, output=7, cache_read=30, reasoning=2)}
 
 
+def test_a_chat_of_gemini_cli_tells_times_and_tokens():
+    def at(second: int) -> str:
+        return f"2025-01-01T00:00:0{second}.000Z"
+
+    result = {"functionResponse": {"id": "ls_1", "name": "ls", "response": {"output": "a.txt"}}}
+    made = {"id": "ls_1", "name": "ls", "args": {}, "status": "success", "timestamp": at(4), "result": [result]}
+    counts = {"input": 100, "output": 7, "cached": 60, "thoughts": 14, "tool": 0, "total": 121}
+    chat = [
+        {"sessionId": "s", "projectHash": "p", "startTime": at(0), "lastUpdated": at(0)},
+        {"id": "u1", "timestamp": at(1), "type": "user", "content": [{"text": "Look."}]},
+        {
+            "id": "m1", "timestamp": at(2), "type": "gemini", "content": "", "toolCalls": [made], "tokens": counts,
+            "model": "gemini-2.5-pro",
+        },
+        {"id": "m2", "timestamp": at(5), "type": "gemini", "content": "One file.", "model": "gemini-2.5-pro"},
+    ]  # fmt: skip
+
+    document = read(lines(chat))
+
+    assert document.times == {0: DAY + 1, 1: DAY + 2, 2: DAY + 4, 3: DAY + 5}
+    assert document.usages == {1: Usage(input=100, output=21, cache_read=60, reasoning=14)}
+
+
+def test_messages_of_cline_and_goose_tell_when_they_were_written():
+    cline = [{"role": "user", "content": "Go.", "ts": DAY * 1_000}, {"role": "assistant", "content": "Yes."}]
+    said = {"role": "user", "content": [{"type": "text", "text": "Go."}], "created": int(DAY)}
+
+    assert read(json.dumps(cline).encode()).times == {0: DAY}
+    assert read(lines([{"working_dir": "/", "message_count": 1}, said])).times == {0: DAY}
+
+
 def test_a_log_tells_the_time_of_its_records_and_the_tokens_of_its_steps():
     log = [
         Recorded(entry=Entry(Speaker.HUMAN, (Text("Go."),)), at=5.0),

@@ -18,7 +18,7 @@ from legato.formats.blocks import as_json, response
 from legato.formats.content import Content, Item
 from legato.formats.document import Document
 from legato.formats.draft import DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time
 from legato.formats.gemini_parts import parts_of, read_function_response, read_medium, read_parts
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, route_of
@@ -35,7 +35,9 @@ from legato.model import (
     Thinking,
     ToolCall,
     ToolResponse,
+    Usage,
 )
+from legato.model.json_access import as_count
 from legato.wire.arguments import read_arguments
 
 _META = {"sessionId": "session", "projectHash": "project", "summary": "title", "kind": "kind"}
@@ -178,6 +180,7 @@ class _Reader:
 
     def message(self, message: _Message) -> None:
         place, record = message
+        self.draft.at = as_time(record.get("timestamp"))
         kind = as_text(record.get("type"))
         body = _body_of(record)
         if kind == "user":
@@ -201,6 +204,10 @@ class _Reader:
         for call in as_objects(record.get("toolCalls")):
             self.call(call, blocks, results)
         self._say_answer(blocks, place, model)
+        if counts := as_object(record.get("tokens")):
+            self.draft.count(_usage(counts))
+        ends = (as_time(call.get("timestamp")) for call in as_objects(record.get("toolCalls")))
+        self.draft.at = max(filter(None, (self.draft.at, *ends)), default=None)
         self.draft.say(Speaker.TOOL, results, place)
 
     def call(self, call: JsonObject, blocks: list[Block], results: list[Block]) -> None:
@@ -284,6 +291,17 @@ class _Reader:
         ending = Ending.CALLS if any(isinstance(block, ToolCall) for block in blocks) else None
         origin: Origin | None = origin_of("gemini", model, model) if model else None
         self.draft.say(Speaker.AI, blocks, place, origin=origin, answer=f"gemini-{self.answers}", ending=ending)
+
+
+def _usage(counts: JsonObject) -> Usage:
+    """Tokens as Gemini counts them: cached ones are among the input, and thoughts are not among the output."""
+    thoughts = as_count(counts.get("thoughts"))
+    return Usage(
+        input=as_count(counts.get("input")) + as_count(counts.get("tool")),
+        output=as_count(counts.get("output")) + thoughts,
+        cache_read=as_count(counts.get("cached")),
+        reasoning=thoughts,
+    )
 
 
 def _body_of(record: JsonObject) -> Json:
