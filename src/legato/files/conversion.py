@@ -9,6 +9,7 @@ A request body is one that the provider accepts, whatever was missing in the fil
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -180,6 +181,8 @@ def install(converted: Converted) -> Installed:
         raise FormatError(f"{converted.name}: this session has no id or folder by which {known.title} could be filed")
     placed = known.place(converted.session)
     path = known.home.path / placed.path
+    if os.path.lexists(path):
+        raise FormatError(f"{path}: this file exists already, and is not replaced; `{placed.resume}` goes on with it")
     for name, data in {**placed.beside, placed.path: converted.data}.items():
         file = known.home.path / name
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

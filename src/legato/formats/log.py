@@ -57,9 +57,13 @@ def read(content: Content) -> list[Document]:
 
 
 def write(out: Outgoing) -> Written:
-    """The log of the conversation."""
+    """The log of the conversation, with the times that the file it comes from tells."""
     losses = [FileNote("", tools_told(out.tools))] if out.tools else []
-    return Written(b"".join(dump_log(out.talk.log)), losses)
+    records = (
+        record if record.at is not None else msgspec.structs.replace(record, at=out.written_at(seq))
+        for seq, record in enumerate(out.talk.log)
+    )
+    return Written(b"".join(dump_log(records)), losses)
 
 
 def repair(document: Document, original: Original) -> Mended:
@@ -87,6 +91,7 @@ FORMAT = Format(
     detect=_detect,
     write=write,
     repair=repair,
+    takes_by="legato import",
     marks=marks("record", "format version"),
     is_lines=True,
 )

@@ -195,7 +195,7 @@ def test_a_session_is_put_where_its_agent_looks(
     assert installed.path == tmp_path / "home" / place
     assert installed.path.read_bytes() == converted.data
     assert installed.resume == f"cd /work && {resume} {SESSION}"
-    with pytest.raises(FormatError, match="exists already"):
+    with pytest.raises(FormatError, match="exists already, and is not replaced; `cd .* goes on with it"):
         install(converted)
 
 
@@ -232,10 +232,11 @@ def test_kimi_code_gets_the_state_of_a_session_beside_it(tmp_path: Path, monkeyp
 
 
 def test_what_has_no_place_is_not_put_anywhere(tmp_path: Path):
-    with pytest.raises(FormatError, match="legato has no place where files can just be put; those that have are "):
-        install(convert(save(tmp_path / "session.jsonl", open_session()), "legato"))
-    with pytest.raises(FormatError, match="write one with -o OUT, and take it with `opencode import OUT`"):
-        install(convert(save(tmp_path / "session.jsonl", open_session()), "opencode"))
+    with pytest.raises(FormatError, match="langchain has no place where files can just be put; those that have are "):
+        install(convert(save(tmp_path / "session.jsonl", open_session()), "langchain"))
+    for target in ("opencode", "legato"):
+        with pytest.raises(FormatError, match=f"write one with -o OUT, and take it with `{target} import OUT`"):
+            install(convert(save(tmp_path / "session.jsonl", open_session()), target))
     nameless = [{**record, "sessionId": ""} for record in ClaudeSession().user("One.").records]
     with pytest.raises(FormatError, match="has no id or folder by which Claude Code session could be filed"):
         install(convert(save(tmp_path / "session.jsonl", nameless), "claude-code"))

@@ -9,7 +9,7 @@ import pytest
 
 from file_samples import ClaudeSession, used
 from file_samples import use as call
-from legato.formats import read
+from legato.formats import read, write
 from legato.formats.fields import as_time
 from legato.model import Entry, Speaker, Text, Usage
 from legato.model.codec import dump_log
@@ -105,6 +105,13 @@ def test_a_log_tells_the_time_of_its_records_and_the_tokens_of_its_steps():
     document = read(b"".join(dump_log(log)))
 
     assert (document.times, document.usages) == ({0: 5.0, 1: 6.5}, {1: Usage(input=4, output=2)})
+
+
+def test_a_log_that_is_made_of_a_session_keeps_its_times():
+    session = ClaudeSession().user("Go.").model(call("toolu_a")).user([used("toolu_a")])
+    document = read(lines(session.records))
+
+    assert read(write(document, "legato").data).times == document.times
 
 
 @pytest.mark.parametrize(
