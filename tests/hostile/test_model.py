@@ -171,6 +171,41 @@ async def test_an_answer_reaches_no_further_than_its_words(root: Path, scope: Sc
     assert [question.arguments["command"] for question in person.asked] == then
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat <<E\nE\\\n\nrm -r src\nE\n",
+        "cat <<$'\\x45'\nE\nrm -r src\n\\x45\n",
+        'cat "$\\\n(rm -r src)"',
+        "git log {--output=src/a.py,{a}}",
+        "tar tIf 'rm -r src' a.tar",
+    ],
+)
+async def test_no_spelling_makes_a_rule_that_allows_reach_further(root: Path, command: str) -> None:
+    """A shell takes apart what a reader of its words may take for one word, or for the text of a document."""
+    rules = parse_rules(allow=["shell(cat *)", "shell(git log *)", "shell(tar *)"])
+    person = Person(verdict=Verdict.DENIED)
+    await tried(root, ("shell", {"command": command}), approval=Approval(Mode.EDITS, rules, approver=person))
+    assert [question.shown for question in person.asked] == [command]
+    assert (root / "src/a.py").read_text() == "inside\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "time { rm -r src; }",
+        "PS4='$(rm -r src)'; set -x; true",
+        "echo rm | xargs -I% % -r src",
+        "echo \"${a:-'$(rm -r src)'}\"",
+    ],
+)
+async def test_no_spelling_leads_past_a_rule_that_denies(root: Path, command: str) -> None:
+    approval = Approval(Mode.NEVER, parse_rules(deny=["run(rm *)"]))
+    [response] = await tried(root, ("shell", {"command": command}), approval=approval)
+    assert "The rule `run(rm *)`" in str(response.error)
+    assert (root / "src/a.py").read_text() == "inside\n"
+
+
 # --- keys and outputs ---
 
 

@@ -24,27 +24,36 @@ _INNER_SPACE = "\x1f"
 """takes the place of a space inside a word, so that words stay apart"""
 
 _FURTHER_OPTIONS: dict[str, tuple[str, ...]] = {
-    "git": ("--output", "--no-index", "--contents", "--open-files-in-pager", "-O", "--exec", "--upload-pack"),
+    "git": ("--output", "--no-index", "--contents", "--open-files-in-pager", "-O", "--exec", "--upload-pack",
+            "--receive-pack", "--extcmd", "-x"),
     "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
     "fd": ("--exec", "--exec-batch", "-x", "-X"),
+    "fdfind": ("--exec", "--exec-batch", "-x", "-X"),
     "rg": ("--pre", "--hostname-bin"),
+    "sed": ("--in-place", "-i"),
     "sort": ("--output", "--compress-program", "-o"),
     "tree": ("-o", "-R"),
     "tar": ("--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command", "--rmt-command",
             "--info-script", "--new-volume-script", "-I", "-F"),
     "curl": ("--output", "--output-dir", "--remote-name", "--config", "--upload-file", "--dump-header", "--cookie-jar",
-             "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "-o", "-O", "-K", "-T", "-D", "-c"),
+             "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc", "--form",
+             "-o", "-O", "-K", "-T", "-D", "-c", "-F"),
     "wget": ("--output-document", "--output-file", "--append-output", "--directory-prefix", "--execute",
              "--use-askpass", "--save-cookies", "--post-file", "--body-file", "-O", "-o", "-a", "-P", "-e"),
     "date": ("--set", "-s"),
     "file": ("--compile", "-C"),
 }  # fmt: skip
 """options by which a program that is known for reading writes a file, runs a program, or reads elsewhere"""
-_CLUSTERING = frozenset({"fd", "sort", "tree", "tar", "curl", "wget", "file"})
+_CLUSTERING = frozenset({"fd", "fdfind", "sed", "sort", "tree", "tar", "curl", "wget", "file"})
 """programs that take several options of one letter behind one dash"""
+_FILES_OF_CURL = r"@.*|-[A-Za-z]*d@.*|.*%output\{.*"
+"""words by which it sends a file, or writes one"""
 _HARMLESS_OF_GIT = frozenset({"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects"})
 """options before the subcommand by which git does nothing else than without them"""
-_VALUED_OF_GIT = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+_VALUED_OF_GIT = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--attr-source",
+     "--shallow-file", "--super-prefix"}
+)  # fmt: skip
 
 
 _HARMLESS_SETTINGS_OF_GIT = ("user.", "author.", "committer.", "color.", "advice.", "init.", "commit.gpgsign=", "i18n.")
@@ -122,13 +131,19 @@ def _goes_further(command: SimpleCommand, glob: str) -> bool:
     if program == "git" and any(option not in named for option in _global_options(words)):
         return True
     is_diff = program == "git" and "diff" in [word.text for word in words]
-    for word in words:
+    for index, word in enumerate(words):
         name = word.text.partition("=")[0]
         if word.globs and word.text[:1] in ("-", "*", "?", "["):
             return True
         if is_diff and word.text not in named and _leads_out(word.text):
             return True
-        if name not in named and any(_means(name, option, program) for option in _FURTHER_OPTIONS[program]):
+        if name in named:
+            continue
+        if program == "curl" and re.fullmatch(_FILES_OF_CURL, word.text, re.DOTALL):
+            return True
+        if program == "tar" and index == 0:
+            name = f"-{name.lstrip('-')}" if not name.startswith("--") else name  # options also without a dash
+        if any(_means(name, option, program) for option in _FURTHER_OPTIONS[program]):
             return True
     return False
 

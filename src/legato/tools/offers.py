@@ -23,6 +23,7 @@ from legato.tools.commands import is_single, split_words
 from legato.tools.patterns import escape
 from legato.tools.registry import Tool, ToolKind
 from legato.tools.rules import Effect, Rule
+from legato.tools.shell_wrappers import RUNNERS
 
 _READERS = frozenset({"ls", "pwd", "which", "whoami", "uname", "df", "stat", "realpath"})
 _READING_SUBCOMMANDS = {
@@ -31,14 +32,12 @@ _READING_SUBCOMMANDS = {
 """commands that write nothing and run nothing whatever their arguments are, but for options that `commands` knows.
 Not here, for example: `cat` reads files outside of the working folder, `find` deletes, `git branch` too."""
 
-_SHELLS = "sh|bash|dash|zsh|ksh|fish|csh|tcsh|pwsh|busybox|eval|exec|source|[.]"
+_SOURCING = "source|[.]"
 _INTERPRETERS = r"python[\d.]*|pypy[\d.]*|node|deno|bun|ruby|perl|php|lua|tclsh|osascript|rscript|java|[gm]?awk|g?sed"
-_WRAPPERS = (
-    "env|sudo|doas|su|xargs|parallel|nohup|time|timeout|nice|ionice|setsid|stdbuf|watch|script|strace|chroot|unshare"
-    "|command|builtin|ssh|mosh|docker|podman|kubectl|npx|bunx|pnpx|uvx|uv|pipx|poetry|nix|flatpak"
-)
+_WRAPPERS = "ssh|mosh|docker|podman|kubectl|npx|bunx|pnpx|uvx|uv|pipx|poetry|nix|flatpak"
+"""beside those that are known to whoever reads commands"""
 _DELETERS = "rm|rmdir|unlink|shred|srm|trash|truncate|dd|find|fd|mv|rsync|mkfs.*"
-_NEVER = f"(?i:{_SHELLS}|{_INTERPRETERS}|{_WRAPPERS}|{_DELETERS})"
+_NEVER = f"(?i:{_SOURCING}|{_INTERPRETERS}|{_WRAPPERS}|{_DELETERS})"
 _NEVER_SUBCOMMANDS = {"git": frozenset({"clean", "reset", "checkout", "restore", "rm", "stash", "branch", "config"})}
 _LONGEST = 200
 """characters of a rule that a person can be expected to read"""
@@ -64,7 +63,8 @@ def _for_command(command: str) -> list[str]:
     if subcommand in _READING_SUBCOMMANDS.get(program, ()):
         return [f"{program} {subcommand} *", escape(command)]
     name = program.rpartition("/")[2]
-    is_risky = re.fullmatch(_NEVER, name) or subcommand in _NEVER_SUBCOMMANDS.get(name, ())
+    is_named = name.lower() in RUNNERS or re.fullmatch(_NEVER, name) is not None
+    is_risky = is_named or subcommand in _NEVER_SUBCOMMANDS.get(name, ())
     return [] if is_risky or "=" in program else [escape(command)]
 
 

@@ -15,7 +15,7 @@ import re
 
 from msgspec import Struct
 
-from legato.tools.shell_words import Redirection, SimpleCommand, Unclear, Word, WordReader
+from legato.tools.shell_words import QUOTED_COMMAND, Redirection, SimpleCommand, Unclear, Word, WordReader
 
 LONGEST = 100_000
 """characters of a command that is read"""
@@ -23,10 +23,15 @@ LONGEST = 100_000
 _OPENERS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{"})
 _CLOSERS = frozenset({"fi", "done", "}"})
 _LISTS = frozenset({"for", "select"})
+_TIMING = frozenset({"time", "-p", "--"})
+"""words behind which a command begins, with all that a shell knows at the beginning of one"""
+_COMPARISONS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+"""operators of `[[` that calculate what is on both sides"""
 _UNREAD = {"case": "a case", "function": "a function", "coproc": "a coprocess", "((": "arithmetic"}
 
 # Compiled when a first command is looked at: many a session never sees one.
 _ASSIGNMENT = r"[A-Za-z_][A-Za-z0-9_]*\+?="
+_NUMBER = r"-?\d+|\$[#?!$]|\$\{#[^{}$`]*\}"
 _REDIRECTION = r"(?P<fd>\d*)(?P<operator>&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||>|<)(?!\()"
 
 
@@ -65,8 +70,8 @@ class _Reader(WordReader):
 
     def read_commands(self, *, until: str) -> None:
         """Read up to the character `until`, or to the end if that is empty."""
-        outer = self._words, self._assignments, self._redirections
-        self._words, self._assignments, self._redirections = [], [], []
+        outer = self._words, self._assignments, self._redirections, self._documents
+        self._words, self._assignments, self._redirections, self._documents = [], [], [], []
         groups = 0
         while True:
             self._skip_blanks()
@@ -84,7 +89,7 @@ class _Reader(WordReader):
                     raise Unclear("a bracket in it was never opened")
                 groups -= 1
             elif letter == "(" and not self._words and not self._assignments:
-                if self._peek(2) == "((":
+                if self._peek(2) == "((" or self._peek(3) == "(\\\n":
                     raise Unclear("it holds arithmetic")
                 self._at += 1
                 groups += 1
@@ -97,7 +102,9 @@ class _Reader(WordReader):
             else:
                 self._take_word()
         self._end_command()
-        self._words, self._assignments, self._redirections = outer
+        if until and self._documents:
+            raise Unclear("a here-document in it begins behind its end")
+        self._words, self._assignments, self._redirections, self._documents = outer
 
     def _skip_blanks(self) -> None:
         while self._peek() in (" ", "\t") or self._peek(2) == "\\\n":
@@ -123,13 +130,13 @@ class _Reader(WordReader):
     def _take_word(self) -> None:
         begin = self._at
         word = self._read_plain_word()
-        raw = self._text[begin : self._at]
-        if not raw:
+        raw = self._text[begin : self._at].replace("\\\n", "")
+        if begin == self._at:
             raise Unclear("an operator in it is out of place")
-        if raw[0] == "{" and raw[-1] == "}" and self._peek() in ("<", ">"):
+        if raw[:1] == "{" and raw[-1] == "}" and self._peek() in ("<", ">"):
             raise Unclear("it holds a redirection that is not read")  # `{x}>file`, which is no word
-        is_first = not self._words
-        if is_first and not self._assignments:
+        is_first = all(word.text in _TIMING for word in self._words)
+        if is_first and not self._assignments and not self._redirections:
             if raw in _UNREAD:
                 raise Unclear(f"it holds {_UNREAD[raw]}")
             if raw == "[[":
@@ -139,6 +146,7 @@ class _Reader(WordReader):
                 self._read_list()
                 return
             if raw in _OPENERS or raw in _CLOSERS:
+                self._end_command()
                 return
         if is_first and re.match(_ASSIGNMENT, raw):
             self._assignments.append(word.text)
@@ -148,10 +156,14 @@ class _Reader(WordReader):
             self._words.append(word)
 
     def _read_plain_word(self) -> Word:
-        """The next word. Many commands of a shell run what a quoted text says, if it is a place in an array."""
+        """The next word.
+
+        Many commands of a shell run what a quoted text says, if it is a place in an array or the value of a variable.
+        """
         word = self._read_word()
-        place = word.text.find("[")
-        if word.is_literal and place >= 0 and max(word.text.rfind("$("), word.text.rfind("`")) > place:
+        value = re.match(_ASSIGNMENT, word.text)
+        place = word.text.find("[") if value is None else value.end() - 1
+        if word.is_literal and place >= 0 and re.search(QUOTED_COMMAND, word.text[place:]):
             raise Unclear("it holds a substitution in quotes")
         return word
 
@@ -183,12 +195,22 @@ class _Reader(WordReader):
             word = self._read_plain_word()
             self._words.append(word)
             if word.text == "]]":
+                self._refuse_arithmetic()
                 return
+
+    def _refuse_arithmetic(self) -> None:
+        """Raise `Unclear` where a test calculates: what a variable holds may be the text of a substitution."""
+        for before, word, after in zip(self._words, self._words[1:], self._words[2:], strict=False):
+            operands = (before, after) if word.text in _COMPARISONS else ()
+            if not all(re.fullmatch(_NUMBER, one.text) for one in operands):
+                raise Unclear("it holds arithmetic")
 
     # --- redirections ---
 
     def _redirect(self, found: re.Match[str]) -> None:
         self._at = found.end()
+        if self._peek(2) == "\\\n":
+            raise Unclear("a line in it is broken behind a redirection")
         self._skip_blanks()
         begin = self._at
         if not self._peek() or self._peek() in "\n;&|()":
@@ -197,6 +219,8 @@ class _Reader(WordReader):
         operator = found["operator"]
         if operator in ("<<", "<<-"):
             is_quoted = bool(set("'\"\\") & set(self._text[begin : self._at]))
+            if not target.is_literal or "\n" in target.text:
+                raise Unclear("a here-document in it has an end that is not read")
             self._documents.append((target.text, is_quoted, operator == "<<-"))
         self._redirections.append(Redirection(operator, target))
 
@@ -205,10 +229,7 @@ class _Reader(WordReader):
         for end, is_quoted, cuts_tabs in self._documents:
             lines: list[str] = []
             while self._at < len(self._text):
-                stop = self._text.find("\n", self._at)
-                stop = len(self._text) if stop < 0 else stop
-                line = self._text[self._at : stop]
-                self._at = min(stop + 1, len(self._text))
+                line = self._read_line(continues=not is_quoted)
                 if (line.lstrip("\t") if cuts_tabs else line) == end:
                     break
                 lines.append(line)
@@ -217,3 +238,16 @@ class _Reader(WordReader):
                 inner.read_substitutions()
                 self.found += inner.found
         self._documents.clear()
+
+    def _read_line(self, *, continues: bool) -> str:
+        """The rest of this line, without its end; one that `continues` goes on behind a backslash at its end."""
+        pieces: list[str] = []
+        while True:
+            stop = self._text.find("\n", self._at)
+            stop = len(self._text) if stop < 0 else stop
+            line = self._text[self._at : stop]
+            self._at = min(stop + 1, len(self._text))
+            is_broken = continues and stop < len(self._text) and (len(line) - len(line.rstrip("\\"))) % 2 == 1
+            pieces.append(line[:-1] if is_broken else line)
+            if not is_broken:
+                return "".join(pieces)

@@ -18,9 +18,14 @@ _BETWEEN = frozenset(" \t\n;&|<>()")
 
 # Compiled when a first command is looked at: many a session never sees one.
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]"
-_BRACES = r"\{[^{}]*(?:,|\.\.)[^{}]*\}"
 _COMPUTED = r"\$\{[#!]?\w*(?:\[(?!\d+\]|[@*]\])|\[?[@*]?\]?:(?![-+=?]|\s*-?\d+\s*(?::\s*-?\d+\s*)?\}))|@[A-Za-z]\}\Z"
 """an expansion in which the shell calculates, or expands a second time"""
+_BY_NUMBER = r"\\[xuUc0-7]"
+"""an escape that may stand for any character, also for one that begins a substitution"""
+QUOTED_COMMAND = r"[$<>](?:\\\n)*\(|`"
+"""what is a substitution where quotes are taken away"""
+_CONTINUED = "\\\n"
+"""what a shell takes out of a text before it reads it, but for what is in single quotes"""
 _BRACKETS = frozenset({"[", "[["})
 """commands, where they stand alone, and no wildcards"""
 
@@ -49,6 +54,12 @@ class SimpleCommand(Struct, frozen=True):
     words: tuple[Word, ...]
     assignments: tuple[str, ...] = ()
     redirections: tuple[Redirection, ...] = ()
+
+
+class _Computed(str):
+    """A piece of a word that a shell puts in as it runs."""
+
+    __slots__ = ()
 
 
 class Unclear(Exception):
@@ -91,7 +102,7 @@ class WordReader:
             elif letter == "\\":
                 if self._peek(2) == "\\":
                     raise Unclear("it ends with a backslash")
-                parts.append("" if self._peek(2) == "\\\n" else self._peek(2)[1])
+                parts.append("" if self._peek(2) == _CONTINUED else self._peek(2)[1])
                 self._at += 2
                 plain.append("'")
             elif letter in "$`" or letter in "<>":
@@ -101,8 +112,10 @@ class WordReader:
                 self._at += 1
                 parts.append(letter)
                 plain.append(letter)
+        if not is_literal and re.search(QUOTED_COMMAND, "".join(part for part in parts if type(part) is str)):
+            raise Unclear("it holds a substitution in quotes")
         unquoted = "".join(plain)
-        is_literal = is_literal and re.search(_BRACES, unquoted) is None
+        is_literal = is_literal and not _expands(unquoted)
         return Word("".join(parts), is_literal, unquoted not in _BRACKETS and bool(set("*?[") & set(unquoted)))
 
     def _single(self) -> str:
@@ -128,7 +141,7 @@ class WordReader:
         """One piece of what is in double quotes, or an expansion outside of them; whether it is literal."""
         letter, two = self._peek(), self._peek(2)
         if letter == "\\":
-            if two == "\\\n":
+            if two == _CONTINUED:
                 self._at += 2
                 return True
             is_escape = len(two) == 2 and two[1] in '$`"\\'
@@ -136,6 +149,8 @@ class WordReader:
             self._at += 2 if is_escape else 1
             return True
         begin = self._at
+        if letter == "$" and self._text.startswith(_CONTINUED, begin + 1):
+            raise Unclear("a line in it is broken behind a dollar sign")
         if letter == "`":
             self._backticks()
         elif two == "$(" or (not in_quotes and two in ("<(", ">(")):
@@ -144,9 +159,9 @@ class WordReader:
             self._at += 2
             self._depth += 1
             self.refuse_depth()
-            self._braced()
+            self._braced(in_quotes=in_quotes)
             self._depth -= 1
-            if re.search(_COMPUTED, self._text[begin : self._at]):
+            if re.search(_COMPUTED, self._text[begin : self._at].replace(_CONTINUED, "")):
                 raise Unclear("it holds arithmetic")
         elif two == "$[":
             raise Unclear("it holds arithmetic")
@@ -158,7 +173,7 @@ class WordReader:
             self._at += 1
             parts.append(letter)
             return True
-        parts.append(self._text[begin : self._at])
+        parts.append(_Computed(self._text[begin : self._at]))
         return False
 
     def _special_quotes(self, parts: list[str]) -> bool:
@@ -169,12 +184,14 @@ class WordReader:
         found = re.compile(r"'((?:[^'\\]|\\.)*+)'", re.DOTALL).match(self._text, self._at)
         if found is None:
             raise Unclear("a quote in it is not closed")
+        if re.search(_BY_NUMBER, found[1]):
+            raise Unclear("it holds characters by their number")
         self._at = found.end()
         parts.append(found[1])
         return "\\" not in found[1]
 
     def _substitution(self) -> None:
-        if self._peek(3) == "$((":
+        if self._text.startswith(("(", _CONTINUED), self._at + 2):
             raise Unclear("it holds arithmetic")
         self._at += 2
         self._depth += 1
@@ -199,15 +216,31 @@ class WordReader:
         finally:
             self.found += inner.found
 
-    def _braced(self) -> None:
-        """The rest of `${...}`: data, but for substitutions."""
+    def _braced(self, *, in_quotes: bool) -> None:
+        """The rest of `${...}`: data, but for substitutions.
+
+        What a single quote means there depends on what is around it; newer shells run what is behind `${ ` and `${|`.
+        """
+        if re.compile(r"(?:\\\n)*[\s|]").match(self._text, self._at):
+            raise Unclear("it holds a substitution that is not read")
         while (letter := self._peek()) != "}":
             if not letter:
                 raise Unclear("something in it is not closed")
-            if letter == "'":
+            if (in_quotes and letter == "'") or self._peek(2) in ("$'", "<(", ">("):
+                raise Unclear("it holds an expansion that is not read")
+            if letter == "\\":
+                self._at += 2
+            elif letter == "'":
                 self._single()
             elif letter == '"':
                 self._double([])
             else:
                 self._read_piece([], in_quotes=True)
         self._at += 1
+
+
+def _expands(unquoted: str) -> bool:
+    """Whether a shell may make several words of it: `{a,b}`, `{1..3}`, one in the other too."""
+    begin, end = unquoted.find("{"), unquoted.rfind("}")
+    inside = unquoted[begin + 1 : end] if 0 <= begin < end else ""
+    return "," in inside or ".." in inside

@@ -75,6 +75,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "flock": Wrapper("--wait --timeout --conflict-exit-code", "wE", skip=1, text_option="c"),
     "script": Wrapper("--log-out --log-in --log-io --log-timing", "OIBTmo", text_option="c"),
     "su": Wrapper("--shell --group --supp-group", "sgG", skip=1, text_option="c"),
+    "sg": Wrapper(skip=1, text_option="c"),
     "runuser": Wrapper("--shell --group --supp-group --user", "sgGu", skip=1, text_option="c"),
     "busybox": Wrapper(),
     "toybox": Wrapper(),
@@ -86,12 +87,23 @@ WRAPPERS: dict[str, Wrapper] = {
 _UNTOLD = "what its shell runs is not written in it"
 _HIDING: dict[str, str] = {
     "alias": r".*=.*", "hash": r"-\w*p.*", "enable": r"-\w*f.*", "fc": r".*", "bind": r"-\w*x.*", "jobs": r"-\w*x.*",
-    "compgen": r"-\w*[CF].*", "mapfile": r"-\w*C.*", "readarray": r"-\w*C.*",
+    "compgen": r"-\w*[CF].*", "let": r".*", "mapfile": r"-\w*C.*", "readarray": r"-\w*C.*",
 }  # fmt: skip
 """commands of a shell that change what a name means, or run a text, if one of their words looks like this"""
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"})
+_OTHER_SHELLS = frozenset({"zsh", "fish", "csh", "tcsh", "pwsh", "nu", "xonsh", "elvish"})
+"""shells with a language of their own: what is found in a text of theirs may not be all"""
+SHELLS = frozenset({"sh", "bash", "dash", "ksh", "mksh", "ash", "rbash"}) | _OTHER_SHELLS
+_UNREAD = frozenset(
+    {"setarch", "linux32", "linux64", "i386", "x86_64", "prlimit", "systemd-run", "start-stop-daemon", "at", "batch"}
+)
+"""further programs that run what they are given, in ways that are not read here"""
+RUNNERS = SHELLS | _UNREAD | WRAPPERS.keys()
+"""all programs that run what they are given"""
 _SOURCING = frozenset({".", "source"})
-_RUN_BY_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_RUN_BY_FIND = r"-(?:exec|ok)(?:dir)?()"
+_RUN_BY_FD = r"--exec(?:-batch)?(?:=(.*))?|-[A-Za-z]*?[xX](.*)"
+"""options behind which a command begins; for `fd` also in them"""
+_FINDERS = {"find": _RUN_BY_FIND, "fd": _RUN_BY_FD, "fdfind": _RUN_BY_FD}
 
 
 class CommandPart(Struct, frozen=True):
@@ -160,18 +172,20 @@ def _behind(name: str, words: tuple[Word, ...], depth: int) -> Reading | None:
         return Reading((), _UNTOLD) if is_hiding else None
     if name in _SOURCING:
         return None if len(words) > 1 and _is_file(words[1]) else Reading((), _UNTOLD)
-    if name not in WRAPPERS and name not in SHELLS and name not in ("find", "fd"):
+    if name in _UNREAD:
+        return Reading((), _UNTOLD)
+    if name not in WRAPPERS and name not in SHELLS and name not in _FINDERS:
         return None
     if depth > _DEEPEST:
         return Reading((), "it is nested too deeply")
     if name in SHELLS:
-        return _behind_shell(words, depth)
-    if name in ("find", "fd"):
-        return _behind_find(words, depth)
+        return _behind_shell(name, words, depth)
+    if name in _FINDERS:
+        return _behind_find(_FINDERS[name], words, depth)
     return _behind_wrapper(name, WRAPPERS[name], words, depth)
 
 
-def _behind_shell(words: tuple[Word, ...], depth: int) -> Reading | None:
+def _behind_shell(name: str, words: tuple[Word, ...], depth: int) -> Reading | None:
     """The text that is behind the options if `-c` is among them; without it, a shell runs a file or its input."""
     at, letters = 1, ""
     while at < len(words) and words[at].text.startswith(("-", "+")):
@@ -188,9 +202,12 @@ def _behind_shell(words: tuple[Word, ...], depth: int) -> Reading | None:
         else:
             letters += option.replace("+", "")
             at += option.count("o") + option.count("O")
+    if _may_change(words[1:at]):
+        return Reading((), _UNTOLD)
     rest = words[at:]
     if "c" in letters:
-        return _as_text([*rest[:1]], depth)
+        read = _as_text([*rest[:1]], depth)
+        return Reading(read.parts, read.problem or _UNTOLD) if name in _OTHER_SHELLS else read
     return None if rest and "s" not in letters and _is_file(rest[0]) else Reading((), _UNTOLD)
 
 
@@ -199,53 +216,106 @@ def _is_file(word: Word) -> bool:
     return word.is_literal and not word.text.startswith(("/dev/", "/proc/"))
 
 
-def _behind_find(words: tuple[Word, ...], depth: int) -> Reading:
+def _behind_find(option: str, words: tuple[Word, ...], depth: int) -> Reading:
     found: list[SimpleCommand] = []
     at = 1
     while at < len(words):
         at += 1
-        if words[at - 1].text in _RUN_BY_FIND or words[at - 1].text in ("-x", "-X", "--exec", "--exec-batch"):
-            ends = [i for i in range(at, len(words)) if words[i].text == ";" or words[i].text == "+"]
-            end = ends[0] if ends else len(words)
-            found.append(SimpleCommand(words[at:end]))
+        if begin := re.fullmatch(option, words[at - 1].text, re.DOTALL):
+            end = next((i for i in range(at, len(words)) if words[i].text in (";", "+")), len(words))
+            first = tuple(Word(one) for one in begin.groups() if one)
+            found.append(SimpleCommand(_filled_in((*first, *words[at:end]), ("{",))))
             at = end
     return _read(ShellScript(tuple(found)), depth + 1)
 
 
+def _filled_in(words: tuple[Word, ...], marks: tuple[str, ...]) -> tuple[Word, ...]:
+    """`words`, of which those with one of `marks` are changed before they are run: by names of files, by an input."""
+    return tuple(
+        Word(word.text, word.is_literal and not any(mark in word.text for mark in marks), word.globs) for word in words
+    )
+
+
 def _behind_wrapper(name: str, wrapper: Wrapper, words: tuple[Word, ...], depth: int) -> Reading | None:
-    at = 1
-    valued = frozenset(wrapper.valued.split())
-    while at < len(words) and words[at].text.startswith("-") and len(words[at].text) > 1:
-        option = words[at]
-        at += 1
-        if not option.is_literal:
-            return Reading((), "an option of it is not written in it")
-        if option.text == "--":
-            break
-        text = wrapper.text_option
-        if text and re.match(rf"-[A-Za-z]*{text}|--command|--split-string", option.text):
-            value = re.sub(rf"^(?:-[A-Za-z]*?{text}|--[a-z-]+=?)", "", option.text)
-            return _as_text([Word(value), *words[at:]] if value else [*words[at:]], depth)
-        is_letter_last = re.fullmatch(rf"-[A-Za-z]*[{wrapper.letters or '_'}]", option.text) is not None
-        if option.text in valued or is_letter_last:
-            at += 1
-    if name in ("env", "sudo", "doas"):
-        while at < len(words) and re.match(r"[A-Za-z_][A-Za-z0-9_]*=", words[at].text):
-            at += 1
+    at = _behind_options(name, wrapper, words, depth)
+    if not isinstance(at, int):
+        return at
     if wrapper.text_option == "c":
         for index in range(at, len(words) - 1):
             if words[index].text in ("-c", "--command"):
                 return _as_text([words[index + 1]], depth)
     rest = words[at + wrapper.skip :]
+    if _may_change(words[1 : at + wrapper.skip]):
+        return Reading((), _UNTOLD)
     if name == "trap":
         return _as_text([*rest[:1]], depth) if len(rest) > 1 else None
+    if name == "parallel":
+        return _behind_parallel(rest, depth)
     if not rest:
         return None
-    if name in ("xargs", "parallel"):
-        rest = (*rest, Word("", is_literal=False))  # what it reads from its input
+    if name == "xargs":
+        marks = _marks_of_xargs(words[1:at])
+        rest = _filled_in(rest, marks) if marks else (*rest, Word("", is_literal=False))  # what it reads from its input
     if wrapper.joins:
         return _as_text([*rest], depth)
     return _read(ShellScript((SimpleCommand(rest),)), depth + 1)
+
+
+def _behind_options(name: str, wrapper: Wrapper, words: tuple[Word, ...], depth: int) -> int | Reading:
+    """Where the options and variables of a wrapper end, or what it runs if that is the value of an option."""
+    at = 1
+    valued = wrapper.valued.split()
+    while at < len(words) and words[at].text.startswith("-") and len(words[at].text) > 1:
+        option = words[at].text
+        at += 1
+        if not words[at - 1].is_literal:
+            return Reading((), "an option of it is not written in it")
+        if option == "--":
+            break
+        letter, value = _valued_letter(option, wrapper.letters + wrapper.text_option)
+        if wrapper.text_option and (letter == wrapper.text_option or re.match("--command|--split-string", option)):
+            value = value if letter else option.partition("=")[2]
+            given = [Word(value), *words[at:]] if value else [*words[at:]]
+            # `env` has escapes of its own: for it `rm\_x` is two words.
+            is_told = name != "env" or not any("\\" in word.text for word in given[:1])
+            return _as_text(given, depth) if is_told else Reading((), _UNTOLD)
+        is_long = option.startswith("--") and any(one.startswith(option) for one in valued)
+        at += is_long or (letter != "" and not value)
+    while name in ("env", "sudo", "doas") and at < len(words) and "=" in words[at].text:
+        if "%%=" in words[at].text:  # a function, for the shells behind it
+            return Reading((), _UNTOLD)
+        at += 1
+    return at
+
+
+def _valued_letter(option: str, letters: str) -> tuple[str, str]:
+    """Of an option of one or more letters the one that takes a value, if one does, and what of it is written there."""
+    found = re.fullmatch(rf"-(?!-)[^{letters}]*([{letters}])(.*)", option, re.DOTALL) if letters else None
+    return (found[1], found[2]) if found else ("", "")
+
+
+def _may_change(words: tuple[Word, ...]) -> bool:
+    """Whether a shell may put several words, or none, in the place of one of `words`, and others behind it count."""
+    return any(word.globs or not word.is_literal for word in words)
+
+
+def _marks_of_xargs(options: tuple[Word, ...]) -> tuple[str, ...]:
+    """The texts that `xargs` replaces in its command, by its options."""
+    marks: list[str] = []
+    for index, option in enumerate(options):
+        found = re.fullmatch(r"-[0oprtx]*([IiJ])(.*)|--replace(?:=(.*))?", option.text, re.DOTALL)
+        if found is not None:
+            takes_next = found[1] in ("I", "J") and not found[2] and index + 1 < len(options)
+            marks.append(options[index + 1].text if takes_next else found[2] or found[3] or "{}")
+    return tuple(marks)
+
+
+def _behind_parallel(words: tuple[Word, ...], depth: int) -> Reading:
+    """The text before `:::`, which a shell runs; without one, what is behind it or read from the input is run."""
+    end = next((index for index, word in enumerate(words) if word.text.startswith(":::")), len(words))
+    if not end or words[0].text.startswith("{"):
+        return Reading((), _UNTOLD)
+    return _as_text([*words[:end]], depth)
 
 
 def _as_text(words: list[Word], depth: int) -> Reading:

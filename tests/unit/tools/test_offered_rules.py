@@ -52,7 +52,8 @@ def test_a_command_gets_a_wildcard_only_if_it_is_known_to_read(command: str, pat
         "timeout 5 make", "ssh host ls", "docker run x", "docker exec x ls", "npx thing", "uvx thing", "uv run x",
         "nice make", "watch ls", "command ls", "rm notes.tmp", "rm -rf build", "/bin/rm x", "rmdir x", "shred x",
         "find . -name x", "find . -delete", "git clean -fd", "git reset --hard", "git checkout .", "mv a b", "dd if=x",
-        "FOO=1 make", "eval x", ". x", "source x", "RM x",
+        "FOO=1 make", "eval x", ". x", "source x", "RM x", "ash run.sh", "mksh run.sh", "toybox rm x", "flock l rm x",
+        "pkexec rm x", "run0 rm x", "systemd-run rm x", "Env make",
     ],
 )  # fmt: skip
 def test_nothing_lasting_is_offered_for_what_runs_or_deletes_what_it_is_given(command: str) -> None:
