@@ -168,7 +168,7 @@ def _names_programs(words: tuple[Word, ...]) -> bool:
         value = options.pop(0) if option.text in _VALUED_OF_GIT and options else None
         if option.text == "-c" and not (value and value.text.lower().startswith(_HARMLESS_SETTINGS_OF_GIT)):
             return True
-    return False
+    return bool(options) and not options[0].is_literal
 
 
 def _leads_out(path: str) -> bool:

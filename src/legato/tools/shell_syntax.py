@@ -133,7 +133,7 @@ class _Reader(WordReader):
         raw = self._text[begin : self._at].replace("\\\n", "")
         if begin == self._at:
             raise Unclear("an operator in it is out of place")
-        if raw[:1] == "{" and raw[-1] == "}" and self._peek() in ("<", ">"):
+        if self._peek() in ("<", ">") and (raw.isdecimal() or (raw[:1] == "{" and raw[-1] == "}")):
             raise Unclear("it holds a redirection that is not read")  # `{x}>file`, which is no word
         is_first = all(word.text in _TIMING for word in self._words)
         if is_first and not self._assignments and not self._redirections:
@@ -215,10 +215,10 @@ class _Reader(WordReader):
         begin = self._at
         if not self._peek() or self._peek() in "\n;&|()":
             raise Unclear("a redirection in it leads nowhere")
-        target = self._read_word()
+        target = self._read_plain_word()
         operator = found["operator"]
         if operator in ("<<", "<<-"):
-            is_quoted = bool(set("'\"\\") & set(self._text[begin : self._at]))
+            is_quoted = bool(set("'\"\\") & set(self._text[begin : self._at].replace("\\\n", "")))
             if not target.is_literal or "\n" in target.text:
                 raise Unclear("a here-document in it has an end that is not read")
             self._documents.append((target.text, is_quoted, operator == "<<-"))

@@ -217,6 +217,8 @@ def _is_file(word: Word) -> bool:
 
 
 def _behind_find(option: str, words: tuple[Word, ...], depth: int) -> Reading:
+    if _may_change(words[1:], globs=False):
+        return Reading((), _UNTOLD)
     found: list[SimpleCommand] = []
     at = 1
     while at < len(words):
@@ -294,9 +296,9 @@ def _valued_letter(option: str, letters: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("", "")
 
 
-def _may_change(words: tuple[Word, ...]) -> bool:
-    """Whether a shell may put several words, or none, in the place of one of `words`, and others behind it count."""
-    return any(word.globs or not word.is_literal for word in words)
+def _may_change(words: tuple[Word, ...], *, globs: bool = True) -> bool:
+    """Whether a shell may put an option in the place of one of `words`, or several words, or none."""
+    return any((word.globs and globs) or not word.is_literal for word in words)
 
 
 def _marks_of_xargs(options: tuple[Word, ...]) -> tuple[str, ...]:
