@@ -10,7 +10,7 @@ It is a program of its own because it becomes another user; whatever it needs is
 
 from __future__ import annotations
 
-import ctypes  # noqa: F401  # loaded late otherwise, and then out of reach
+import ctypes
 import json
 import os
 import shutil
@@ -44,9 +44,15 @@ def call(*arguments):
     return result, ctypes.get_errno()
 """
 NUMBERS = {
-    "x86_64": {"keyctl": 250, "ptrace": 101, "readv": 310, "handle": 304, "setns": 308, "bpf": 321, "clone": 56},
-    "aarch64": {"keyctl": 219, "ptrace": 117, "readv": 270, "handle": 265, "setns": 268, "bpf": 280, "clone": 220},
-}.get(os.uname().machine, {})
+    "x86_64": {
+        "keyctl": 250, "ptrace": 101, "readv": 310, "handle": 304, "setns": 308, "bpf": 321, "clone": 56,
+        "policy": 144, "semctl": 66, "shmctl": 31, "msgctl": 71,
+    },
+    "aarch64": {
+        "keyctl": 219, "ptrace": 117, "readv": 270, "handle": 265, "setns": 268, "bpf": 280, "clone": 220,
+        "policy": 119, "semctl": 191, "shmctl": 195, "msgctl": 187,
+    },
+}.get(os.uname().machine, {})  # fmt: skip
 
 
 def python(text: str, **numbers: int) -> str:
@@ -95,6 +101,10 @@ FILES = {
         "os.execve(memory, ['bash', '-c', 'echo x > $OUT/new'], dict(os.environ))"
     ),
     "shared memory of the machine": "echo x > /dev/shm/$SHARED",
+    **{
+        f"{kind} of other processes": python(CALL + f"call(<{call}>, int(os.environ['{kind.upper()}']), 0, 0)", **NUMBERS)
+        for kind, call in {"semaphores": "semctl", "memory": "shmctl", "messages": "msgctl"}.items()
+    },
     "a device": "test -c /dev/kmsg && echo x > /dev/kmsg && echo ESCAPED; mknod src/disk b 8 0 && echo ESCAPED",
     "what a person types": "timeout 9 head -1 $TERMINAL | grep -q typed && echo ESCAPED",
     "a setting of the kernel": "cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern && echo ESCAPED",
@@ -112,6 +122,15 @@ MODES = {
         "entries = [(0x01, 6), (0x04, 4), (0x20, 6)]  # its owner, its group, everybody\n"
         "listed = struct.pack('<I', 2) + b''.join(struct.pack('<HHi', who, may, -1) for who, may in entries)\n"
         "os.setxattr(os.environ['OUT'] + '/victim', 'system.posix_acl_access', listed)"
+    ),
+    "flags outside": python(
+        "import fcntl, os, struct\n"
+        "file, told = os.open(os.environ['OUT'] + '/victim', os.O_RDONLY), bytearray(8)\n"
+        "fcntl.ioctl(file, 0x80086601, told)\n"
+        "fcntl.ioctl(file, 0x40086602, struct.pack('l', int.from_bytes(told, 'little') ^ 0x80))  # when it was read"
+    ),
+    "flags outside by a call of their own": python(
+        CALL + "if call(469, -100, os.environ['OUT'].encode(), bytes(24), 24, 0)[0] == 0: print('ESCAPED')"
     ),
     "an owner outside": "chown 12345 $OUT/victim",
     "a set-user-id file outside": "chmod u+s $OUT/victim",
@@ -194,6 +213,9 @@ PROCESSES = {
     ),
     "the priority of another process": python(
         "import os\nos.setpriority(os.PRIO_PROCESS, int(os.environ['DECOY']), 19)"
+    ),
+    "the policy of another process": python(
+        CALL + "if call(<policy>, int(os.environ['DECOY']), 5, bytes(4))[0] == 0: print('ESCAPED')", **NUMBERS
     ),
     "the priority of all processes": python("import os\nos.setpriority(os.PRIO_USER, 0, 19)"),
     "a session of its own": f"setsid sh -c 'sleep {LATE}; echo x > src/late-session' >/dev/null 2>&1 &",
@@ -319,6 +341,10 @@ class Scene:
         (self.workspace / "notes.txt").write_text("notes")
         (self.workspace / "src/code.py").write_text("code")
         self.decoy = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL)
+        libc = ctypes.CDLL(None)
+        self._objects = {
+            "semaphores": libc.semget(0, 1, 0o600), "memory": libc.shmget(0, 4096, 0o600), "messages": libc.msgget(0, 0o600)
+        }  # fmt: skip
         self.before = dict(self._seen())
 
     @property
@@ -336,6 +362,7 @@ class Scene:
             "DATAGRAMS": str(self.top / "datagrams"),
             "ABSTRACT": self.shared,
             "SHARED": self.shared,
+            **{kind.upper(): str(number) for kind, number in self._objects.items()},
             "TERMINAL": os.ttyname(self._terminal[1]),
             "TOO_MANY": str(ALLOWED + threads_of_machine() + 200),
             "PYTHON": sys.executable,
@@ -355,6 +382,9 @@ class Scene:
     def end(self) -> None:
         """Its process ends, and nobody reads its pipe."""
         os.close(self._pipe)
+        libc = ctypes.CDLL(None)
+        for kind, remove in (("semaphores", libc.semctl), ("memory", libc.shmctl), ("messages", libc.msgctl)):
+            remove(self._objects[kind], 0, 0)
         self.decoy.kill()
         self.decoy.wait()
 
@@ -370,6 +400,9 @@ class Scene:
         yield "the decoy", self.decoy.poll() if self.decoy.returncode is None else self.decoy.returncode
         with suppress(ProcessLookupError):
             yield "its priority", os.getpriority(os.PRIO_PROCESS, self.decoy.pid)
+        for kind, file in (("semaphores", "sem"), ("memory", "shm"), ("messages", "msg")):
+            lines = Path("/proc/sysvipc", file).read_text().splitlines()[1:]
+            yield kind, str(self._objects[kind]) in [line.split()[1] for line in lines]
         yield "shared memory", os.path.exists(f"/dev/shm/{self.shared}")
         yield "beside", sorted(os.listdir(self.top))
         for path in (self.outside, *self.outside.rglob("*")):

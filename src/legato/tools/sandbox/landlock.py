@@ -90,7 +90,7 @@ def weaknesses() -> tuple[str, ...]:
     """What Landlock leaves open, for a person who may install bubblewrap."""
     told = (
         "install bubblewrap (bwrap) for more: without it nothing can be made or removed in a folder that holds a "
-        "protected path, /tmp cannot be written, and modes and times of your files elsewhere can be changed"
+        "protected path, /tmp cannot be written, and modes, groups and times of your files elsewhere can be changed"
     )
     if version() >= WITH_SCOPES:
         return (told,)

@@ -50,12 +50,15 @@ _NEVER: dict[str, tuple[int | None, int | None]] = {
     "swapoff": (168, 225), "acct": (163, 89), "quotactl": (179, 60), "quotactl_fd": (443, 443), "syslog": (103, 116),
 }  # fmt: skip
 _SHARED_MEMORY: dict[str, tuple[int | None, int | None]] = {
-    "shmget": (29, 194), "shmat": (30, 196), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semctl": (66, 191),
+    "semop": (65, 193), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188),
+    "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181),
 }  # fmt: skip
-"""what an own namespace keeps apart, and is refused where there is none"""
+"""what an own namespace keeps apart, and is refused where there is none: a number is enough to use or remove some"""
 _ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
     "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
     "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
 }  # fmt: skip
 """with which a list of access lets everybody write a file; refused as by a file system that knows no such lists, which
 programs take calmly"""
@@ -63,6 +66,8 @@ _CHANGE_MODE = {"chmod": (90, None, 1), "fchmod": (91, 52, 1), "fchmodat": (268,
 """with the place of the mode among the arguments"""
 _PRIORITIES = {"setpriority": (141, 140, 2), "ioprio_set": (251, 30, 3)}
 """with the number by which they mean all processes of a user"""
+_POLICIES = {"sched_setscheduler": (144, 119), "sched_setparam": (142, 118), "sched_setattr": (314, 274)}
+"""with which a process that may run at any time becomes one that runs when nothing else does"""
 _CLONE, _CLONE3 = (56, 220), 435
 _SOCKET, _SOCKET_PAIR, _IOCTL, _LIMIT = (41, 198), (53, 199), (16, 29), (302, 261)
 _KIND_OF_SOCKET = 0xF
@@ -72,6 +77,9 @@ _NEW_NAMESPACE = 0x7E02_0000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET"""
 _TYPE_FOR_TERMINAL, _TERMINAL_LINUX = 0x5412, 0x541C
 """TIOCSTI and TIOCLINUX put text into a terminal as if a person had typed it"""
+_FILE_FLAGS = (0x4008_6602, 0x4004_6602, 0x401C_5820, 0x4008_7602, 0x4008_6604, 0x4080_6685, 0x800C_6613)
+"""FS_IOC_SETFLAGS (also of 32 bits), FSSETXATTR, SETVERSION (and that of ext4), ENABLE_VERITY, SET_ENCRYPTION_POLICY:
+they change a file or a folder that is open to be read"""
 _DANGEROUS_MODES = 0o6002
 """set-user-id, set-group-id, and writable by everyone"""
 
@@ -83,13 +91,15 @@ def call_filter(machine: str, *, network: bool, unix_sockets: bool, own_namespac
     families = [AF_INET, AF_INET6, AF_NETLINK] if network or own_namespaces else []
     families += [AF_UNIX] if unix_sockets else []
     refused = {**_NEVER, **({} if own_namespaces else _SHARED_MEMORY)}
+    ioctls = dict.fromkeys((_TYPE_FOR_TERMINAL, _TERMINAL_LINUX), errno.EPERM)
+    ioctls |= {} if own_namespaces else dict.fromkeys(_FILE_FLAGS, errno.EOPNOTSUPP)
     parts = [
         *_other_machines(_MACHINES[machine]),
         *(part for calls in refused.values() for part in _refuse(calls[column], errno.EPERM)),
         # The flags of clone3 are behind a pointer. Told that there is no such call, libraries use clone.
         *_refuse(_CLONE3, errno.ENOSYS),
         *_if_call(_CLONE[column], _refuse_bits(0, _NEW_NAMESPACE)),
-        *_if_call(_IOCTL[column], _refuse_values(1, (_TYPE_FOR_TERMINAL, _TERMINAL_LINUX))),
+        *_if_call(_IOCTL[column], _refuse_values(1, ioctls)),
         *_if_call(_SOCKET[column], _accept_values(0, families)),
     ]
     if not unix_sockets:  # one of a pair of datagram sockets can write to any other socket
@@ -99,6 +109,8 @@ def call_filter(machine: str, *, network: bool, unix_sockets: bool, own_namespac
         for call in _CHANGE_MODE.values():  # Landlock does not know modes
             parts += _if_call(call[column], _refuse_bits(call[2], _DANGEROUS_MODES))
         parts += _if_call(_LIMIT[column], _accept_values(0, [0]))  # the limits of other processes
+        for policy in _POLICIES.values():
+            parts += _if_call(policy[column], _accept_values(0, [0]))  # its own
         for priority in _PRIORITIES.values():
             of_user = [_argument(0), *_refuse(priority[2], errno.EACCES)]
             parts += _if_call(priority[column], [*of_user, *_accept_values(1, [0])])
@@ -146,8 +158,9 @@ def _refuse_bits(index: int, bits: int) -> list[bytes]:
     ]
 
 
-def _refuse_values(index: int, values: tuple[int, ...]) -> list[bytes]:
-    judged = [part for value in values for part in _refuse(value, errno.EPERM)]
+def _refuse_values(index: int, values: dict[int, int]) -> list[bytes]:
+    """These, each with its error."""
+    judged = [part for value, error in values.items() for part in _refuse(value, error)]
     return [_argument(index), *judged, _instruction(_RETURN, _ALLOW)]
 
 
