@@ -94,6 +94,22 @@ async def test_what_the_settings_allow_is_allowed(mechanism: Mechanism, scene: S
     assert (scene.outside / "new").exists()
 
 
+@pytest.mark.parametrize("mechanism", Mechanism)
+async def test_who_may_write_everything_gets_no_devices_and_no_settings_of_the_kernel(
+    mechanism: Mechanism, scene: Scene
+) -> None:
+    """The folder may be `/` as well, in a container."""
+    sandbox = confining(mechanism, scene.workspace, writable=("/",))
+    assert (await run(sandbox, "echo x > $OUT/new && echo x > /dev/null", scene.environment))[0] == 0
+    for command in (
+        "echo 999 > /proc/self/oom_score_adj",
+        "echo x > $TERMINAL",
+        "timeout 9 head -1 $TERMINAL | grep typed",
+    ):
+        code, output = await run(sandbox, command, scene.environment)
+        assert code != 0, (command, output)
+
+
 async def test_in_bubblewrap_a_command_has_a_loopback_of_its_own(scene: Scene) -> None:
     sandbox = confining(Mechanism.BUBBLEWRAP, scene.workspace)
     talk = "import socket; one = socket.create_server(('127.0.0.1', 0)); socket.create_connection(one.getsockname())"

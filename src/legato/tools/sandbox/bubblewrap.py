@@ -44,12 +44,17 @@ def arguments(
     filter_file: int,
 ) -> list[str]:
     """The options, as bubblewrap's `--args` takes them; the filter for system calls is in the open `filter_file`."""
-    mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", temporary, _TEMPORARY]
+    # Who works in `/` gets all files, and no devices and settings of the kernel: those are not mounted anew below.
+    is_everything = "/" in writable
+    mounts = ["--bind" if is_everything else "--ro-bind", "/", "/"]
+    mounts += ["--ro-bind", "/sys", "/sys"] if is_everything and os.path.isdir("/sys") else []
+    mounts += ["--dev", "/dev", "--proc", "/proc", "--bind", temporary, _TEMPORARY]
     mounts += ["--remount-ro", "/proc"]  # root owns what is in /proc/sys, and needs no capability to write it
     if Path(folder).is_relative_to(_TEMPORARY):  # which the mount above hides
         mounts += ["--ro-bind", folder, folder]
     kinds = dict.fromkeys(_folders_between(protected, writable), "--bind") | dict.fromkeys(protected, "--ro-bind")
-    for place, kind in sorted((kinds | dict.fromkeys(writable, "--bind")).items()):  # a folder before what is in it
+    kinds |= dict.fromkeys((place for place in writable if place != "/"), "--bind")
+    for place, kind in sorted(kinds.items()):  # a folder before what is in it
         mounts += [kind, place, place]
     return [
         *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),

@@ -36,6 +36,8 @@ _WITH_NETWORK, _WITH_DEVICES, WITH_SCOPES = 4, 5, 6
 """versions of the interface that learned these"""
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_OF_THE_KERNEL = ("/dev", "/proc", "/sys")
+"""devices and settings: who may write all of `/` does not mean them"""
 _CALL_CREATE_RULESET, _ASK_VERSION = 444, 1
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -113,7 +115,7 @@ def rules(folders: Iterable[str], protected: Iterable[str]) -> list[tuple[bytes,
 
     A terminal is a device: who reads from one takes away what a person types there.
     """
-    kept = frozenset(protected)
+    kept = frozenset((*protected, *_OF_THE_KERNEL))
     on_the_way = {str(folder) for path in kept for folder in Path(path).parents}
     allowed = [(device, _WRITE_FILE | _READ_FILE) for device in _DEVICES]
     allowed += [(f"/{name}", _READ_FILE) for name in sorted(os.listdir("/")) if name != "dev"]

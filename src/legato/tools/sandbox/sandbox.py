@@ -113,7 +113,8 @@ class Sandbox:
 
     def _is_missing(self, mechanism: Mechanism) -> str | None:
         if mechanism is Mechanism.BUBBLEWRAP:
-            return None if bubblewrap.find_bubblewrap(self.folder) else "bubblewrap (bwrap) is not installed"
+            is_there = bubblewrap.find_bubblewrap(self.folder) is not None
+            return None if is_there else "bubblewrap (bwrap) is not installed outside of the working folder"
         if (known := landlock.version()) < landlock.OLDEST:
             return f"this kernel's Landlock is {'too old' if known else 'missing'} (Linux 6.2 has it)"
         return None
