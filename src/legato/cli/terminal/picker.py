@@ -10,7 +10,6 @@ that nothing of it stays in the terminal's history. Rows may hold what someone e
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -180,8 +179,8 @@ async def _run(choice: PickList, screen: Screen) -> int | None:
         choice.search(buffer.text)
 
     def listed() -> StyleAndTextTuples:
-        size = shutil.get_terminal_size((80, 24))
-        height = max(min(_MOST, size.lines - _AROUND), 1)
+        size = app.output.get_size()
+        height = max(min(_MOST, size.rows - _AROUND), 1)
         parts: StyleAndTextTuples = []
         if heading := choice.heading(size.columns):
             parts.append(("ansibrightblack", f"{heading}\n"))

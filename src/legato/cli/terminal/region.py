@@ -112,9 +112,15 @@ class RegionRenderer(Renderer):
             super().render(app, layout, is_done)
 
     def erase(self, leave_alternate_screen: bool = True) -> None:
-        """Take the region away; the cursor is then where it began."""
+        """Take the region away; the cursor is then where it began.
+
+        While it is not there, something else is (a picker, a pager, an editor): a window that is resized then has
+        nothing of ours that could be erased.
+        """
+        if self._last_screen is None:
+            return
         columns = self.output.get_size().columns
-        if self._wraps and self._last_screen is not None:
+        if self._wraps:
             sizes = [self._written(self._last_screen, y) for y in range(self._cursor_pos.y)]
             self._cursor_pos = wrapped_cursor(sizes, self._cursor_pos, columns)
         with self.output.held():
