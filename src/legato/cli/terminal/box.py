@@ -100,7 +100,9 @@ class Box:
         if self._waiter is not None and not self._waiter.is_set():
             self._show(shown)
             self._give(text)
-        elif text and not self.actions.submitted(text):
+        elif text and self.actions.submitted(text):
+            self._show(shown)
+        elif text:
             self.queue.append(text)
         self._changed()
 
@@ -110,6 +112,7 @@ class Box:
             self._buffer.cancel_completion()
         elif self.is_busy:
             self.actions.interrupt()
+            return  # whoever presses it again wants it to end sooner, and edits nothing
         elif time.monotonic() - self._last_escape < TWICE_SECONDS:
             self._edit_last()
         self._last_escape = time.monotonic()

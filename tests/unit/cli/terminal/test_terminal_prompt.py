@@ -194,6 +194,26 @@ def test_esc_and_ctrl_c_interrupt_what_runs_and_leave_what_is_typed(key: str):
     assert interrupts == ["now"]
 
 
+def test_esc_that_interrupted_is_not_the_first_of_two():
+    """Whoever presses it again wants what runs to end; it has ended meanwhile, and nothing is to be edited."""
+
+    async def act(terminal: LiveTerminal) -> None:
+        terminal.prompt.actions.last_message = lambda: "the last one"
+        with terminal.prompt.busy():
+            interrupted = anyio.Event()
+            terminal.prompt.actions.interrupt = interrupted.set
+            terminal.types(ESC)
+            await interrupted.wait()
+        opened = anyio.Event()
+        terminal.prompt.actions.open_output = opened.set
+        terminal.types(f"{ESC}{CTRL_O}")
+        await opened.wait()
+        terminal.types("hm")
+        await terminal.shows(lambda rows: rows == ["› hm"])
+
+    in_terminal(act)
+
+
 def test_keys_that_begin_with_an_esc_do_not_interrupt():
     interrupts: list[str] = []
 
@@ -212,7 +232,7 @@ def test_a_line_that_is_dealt_with_at_once_does_not_wait():
         terminal.types(f"/cost{ENTER}hello{ENTER}")
         await until(lambda: terminal.prompt.box.queue == ["hello"])
 
-    running(act)
+    assert running(act) == ["", "› /cost"], "what it tells has its subject"
 
 
 def test_a_question_waits_until_someone_has_stopped_typing():
@@ -308,6 +328,25 @@ def test_a_long_paste_is_a_placeholder_in_the_box_and_whole_in_the_message():
         await terminal.shows(lambda rows: rows == ["› see [pasted text #1, 11 lines]"])
 
     in_terminal(act)
+
+
+def test_what_was_sent_is_shown_as_it_was_written():
+    """Indented, with its spaces and tabs, and wrapped beside the mark."""
+
+    async def act(terminal: LiveTerminal) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(terminal.prompt.message)
+            await anyio.wait_all_tasks_blocked()
+            terminal.types("\x1b[200~def f():\r    return  1\r\tx\r" + "word " * 9 + "\x1b[201~")
+            await terminal.shows(
+                lambda rows: rows == ["› def f():", "      return  1", "      x", f"  {'word ' * 7}wor", "  d word"]
+            )
+            terminal.types(ENTER)
+
+    assert in_terminal(act, 40).rows == [
+        *("", "› def f():", "      return  1", "      x"),
+        *(f"  {' '.join(['word'] * 7)}", "  word word"),
+    ]
 
 
 def test_an_editor_gets_the_whole_text_and_gives_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
