@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from legato.cli.terminal.code_colours import CodeColours
 from legato.cli.terminal.inline import Piece, parse_inline, settled
-from legato.cli.terminal.spans import StyledText, cells, cut, painted, row_ranges
+from legato.cli.terminal.spans import TAB, StyledText, cells, cut, painted, row_ranges
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.text_tables import table_rows
 
@@ -29,7 +29,6 @@ _ITEM = re.compile(r"(\s*)(?:[-*+]|(\d{1,9}[.)]))\s+(?=\S)")
 _QUOTE = re.compile(r"\s{0,3}>\s?")
 _RULE = re.compile(r"\s{0,3}(?:-{3,}|\*{3,}|_{3,})\s*")
 _INDENT = re.compile(r" *")
-_TAB = "    "
 _LONGEST = 2_000
 """characters of a line that is still a row of a table, a fence or code in colours: our choice, no one reads more"""
 _MOST_ROWS = 200
@@ -68,7 +67,7 @@ class MarkdownStream:
 
     def feed(self, text: str, width: int) -> list[str]:
         """Take more of the text; the rows that are final now."""
-        *lines, self._line = (self._line + text.replace("\t", _TAB)).split("\n")
+        *lines, self._line = (self._line + text.replace("\t", " " * TAB)).split("\n")
         rows = [row for line in lines for row in self._whole(line, width)]
         return self._spaced([*rows, *self._early(width)])
 

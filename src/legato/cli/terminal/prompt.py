@@ -23,21 +23,26 @@ from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI, FormattedText, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style as PromptStyle
 
 from legato.cli.terminal.box import Box, shown_queue
 from legato.cli.terminal.cells import clip, one_line
 from legato.cli.terminal.chat_prompt import MARK, PromptActions, Suggest, Suggestion
+from legato.cli.terminal.filter import harmless
 from legato.cli.terminal.keys import ESCAPE_SECONDS
 from legato.cli.terminal.live_screen import LiveScreen
 from legato.cli.terminal.prompt_keys import answer_bindings, box_bindings
 from legato.cli.terminal.reading import drop_typed_ahead
 from legato.cli.terminal.region import draw_in_region, output_of
+from legato.cli.terminal.spans import TAB, wrap_text
 from legato.cli.terminal.styles import Style
 
 _LIVE_ROWS = 8
 """rows of what is not finished that are shown: our choice, the end of it is what one reads"""
+_LONGEST = 10_000
+"""characters of a line of a message that are shown again: our choice, no one reads more"""
 _GREY = "ansibrightblack"
 _KEEP_TITLE, _OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 """put the title of the window aside, and take it back (xterm's window operations)"""
@@ -62,6 +67,7 @@ class Prompt:
             erase_when_done=True,
             reserve_space_for_menu=5,
             tempfile_suffix=".md",
+            input_processors=[TabsProcessor(tabstop=TAB, char1=" ", char2=" ")],
             output=self._output,
         )
         app = self._app = self._session.app
@@ -182,8 +188,10 @@ class Prompt:
 
     def _show_sent(self, text: str) -> None:
         self._screen.line()
-        for number, line in enumerate(text.split("\n")):
-            self._screen.line(f"{MARK if not number else '  '}{one_line(line)}", Style.BOLD)
+        lines = (harmless(line[:_LONGEST].expandtabs(TAB)).rstrip() for line in text.split("\n"))
+        rows = [row for line in lines for row in wrap_text(line, self._screen.width - len(MARK))]
+        for number, row in enumerate(rows):
+            self._screen.line(f"{MARK if not number else '  '}{row}".rstrip(), Style.BOLD)
 
     # --- what is said ---
 
