@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import anyio
+
 from legato.cli.terminal.gate import InputGate
 from legato.cli.terminal.screen import Screen
 from legato.session import Turn
@@ -17,6 +19,7 @@ class SharedTerminal:
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.gate = InputGate()
+        self._taken = anyio.Lock()
         self.turn: Turn | None = None
         self.is_interrupted = False
         """whether the turn was cancelled: what was said meanwhile is then not for it"""
@@ -24,7 +27,8 @@ class SharedTerminal:
         """puts what waits back to where it can be edited"""
 
     async def take(self) -> None:
-        """A question is about to be asked: it gets the screen."""
+        """A question is about to be asked: it gets the screen, once nothing else has it (another one, a picker)."""
+        await self._taken.acquire()
         await self.gate.close()
         self.screen.status("")
         self.screen.fresh_line()
@@ -32,6 +36,7 @@ class SharedTerminal:
     def give_back(self) -> None:
         """The question is answered, or withdrawn."""
         self.gate.open()
+        self._taken.release()
 
     def interrupt(self) -> None:
         """Cancel the turn."""
