@@ -33,6 +33,8 @@ _BESIDE = 20
 """columns that running calls leave for what follows them, above all the seconds: our choice"""
 _STALLED = 10.0
 """seconds without anything from the provider that are told: our choice, a model thinks a few of them"""
+_SOON = 0.1
+"""seconds that no one waits for"""
 _MOST_FOLDED = 50
 """folded outputs that can be opened again"""
 
@@ -253,8 +255,6 @@ class TurnDisplay:
         match event:
             case events.TurnStarted():
                 self._route, self._doing = event.route, "waiting"
-                if event.continues:
-                    self.note(f"continues on {event.route}")
             case events.StepStarted():
                 self._doing = "waiting" if event.attempt == 1 else f"waiting, attempt {event.attempt}"
             case events.CallsMade():
@@ -263,7 +263,8 @@ class TurnDisplay:
                 self._again_at, self._attempt = self._clock() + event.seconds, event.attempt + 1
                 # Where it can be counted down, one line for a route that is waited for is enough.
                 if event.attempt == 1 or not self._screen.is_live:
-                    self.note(f"{event.reason}; {_again(event)}", Style.YELLOW)
+                    who = f"{event.route}: " if event.route else ""
+                    self.note(f"{who}{event.reason}; {_again(event)}", Style.YELLOW)
             case events.RouteLost():
                 self.note(f"{event.reason}; {event.following} goes on", Style.YELLOW)
             case events.SwitchDeferred():
@@ -291,7 +292,8 @@ class TurnDisplay:
 
 def _again(event: events.Waiting) -> str:
     limit = f", for up to {seconds(event.left)}" if event.left else ""
-    return f"trying again in {event.seconds:.1f} s{limit}"
+    when = f"in {event.seconds:.1f} s" if event.seconds >= _SOON else "at once"
+    return f"trying again {when}{limit}"
 
 
 def _subject(name: str, arguments: JsonObject) -> str:

@@ -84,10 +84,11 @@ def dollars(cost: float | None, *, known: float = 0.0) -> str:
 
 
 def seconds(elapsed: float) -> str:
-    """`4.2 s`, `3 min 5 s`."""
-    if elapsed < 60:
-        return f"{elapsed:.1f} s"
-    return f"{int(elapsed) // 60} min {int(elapsed) % 60} s"
+    """`4.2 s`, `3 min 5 s`, `5 min`."""
+    if (tenths := round(elapsed, 1)) < 60:
+        return f"{tenths:.1f} s"
+    minutes, rest = divmod(round(elapsed), 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
 def _short(count: int) -> str:

@@ -169,7 +169,8 @@ def test_numbers_are_short():
     assert tokens(Usage(input=2_500_000, output=999)) == "2.5M in, 999 out"
     assert (dollars(0.01234), dollars(12.5)) == ("$0.0123", "$12.50")
     assert (dollars(None), dollars(None, known=0.5), dollars(0.0)) == ("price unknown", "at least $0.5000", "$0.0000")
-    assert (seconds(4.25), seconds(185.0)) == ("4.2 s", "3 min 5 s")
+    assert (seconds(4.25), seconds(59.94), seconds(185.0)) == ("4.2 s", "59.9 s", "3 min 5 s")
+    assert (seconds(59.96), seconds(299.99)) == ("1 min", "5 min")
 
 
 # --- colours ---

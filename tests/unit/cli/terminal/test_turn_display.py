@@ -141,17 +141,17 @@ def test_what_was_folded_is_kept_whole():
 def test_news_stands_on_lines_of_its_own():
     assert shown(
         events.TurnStarted(turn=1, route="a/b"),
-        events.TurnStarted(turn=2, route="c/d", continues=True),
+        events.TurnStarted(turn=2, route="c/d", continues=True),  # `RouteLost` told it
         events.StepStarted(step=1, route="c/d"),
         events.TextShown(text="text"),
-        events.Waiting(seconds=2.0, reason="Overloaded"),
+        events.Waiting(seconds=2.0, reason="Overloaded", route="c/d"),
         events.RouteLost(route="c/d", reason="Unreachable", following="e/f"),
         events.SwitchDeferred(route="g/h"),
         events.HistoryCompacted(before=2000, after=900, detail="3 outputs"),
         events.Notice(text="by the way"),
         events.CallsMade(calls=(ToolCall("x"),)),
     ) == (
-        "continues on c/d\ntext\nOverloaded; trying again in 2.0 s\nUnreachable; e/f goes on\n"
+        "text\nc/d: Overloaded; trying again in 2.0 s\nUnreachable; e/f goes on\n"
         "g/h answers from the next turn on\nshortened the conversation: 2,000 to 900 tokens; 3 outputs\nby the way\n"
     )
 
@@ -228,11 +228,12 @@ def test_where_keys_are_read_a_wait_is_told_once_and_counted_down_with_what_the_
     show = TurnDisplay(screen, clock=lambda: 0.0)
     show.begin("a/b")
     for attempt in (1, 2, 3):
-        show.show(events.Waiting(seconds=2.0, reason="Overloaded", attempt=attempt, left=300.0 - attempt))
+        left = 300.0 - attempt / 100
+        show.show(events.Waiting(seconds=0.02, reason="Overloaded", route="a/b", attempt=attempt, left=left))
 
-    assert stream.getvalue().count("Overloaded; trying again in 2.0 s, for up to 4 min 59 s\n") == 1
+    assert stream.getvalue().count("a/b: Overloaded; trying again at once, for up to 5 min\n") == 1
     assert stream.getvalue().count("trying again") == 1
-    assert show.status == "attempt 4 in 2 s · Esc stops · /retry asks now · /model switches · 0.0 s · a/b"
+    assert show.status == "attempt 4 in 0 s · Esc stops · /retry asks now · /model switches · 0.0 s · a/b"
 
 
 def test_without_answers_the_text_of_the_model_is_left_to_somebody_else():
