@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from legato.cli.chat.attachments import words_of
 from legato.cli.terminal.cells import one_line
-from legato.cli.terminal.folding import fold
+from legato.cli.terminal.folding import fold_rows
 from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.streamed_text import text_rows
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.words import closed_in_words, how_it_ended, subject_of
 from legato.model import Authority, Entry, Speaker
@@ -24,8 +25,8 @@ def show_recap(session: Session, screen: Screen) -> None:
     screen.line(f"› {one_line(words_of(entries[at]))[:500]}")
     since = entries[at:]  # an older answer was to something else
     if (answered := _last(since, Speaker.AI)) is not None:
-        for line in fold(since[answered].text, _LINES):
-            screen.line(line)
+        for row in fold_rows(text_rows(since[answered].text, screen), _LINES):
+            screen.row(row)
         if ended := how_it_ended(since[answered]):
             screen.line(f"({ended})", Style.DIM)
     _show_unfinished(session, screen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from legato.cli.terminal.filter import harmless
 
@@ -22,12 +22,25 @@ def fold(text: str, lines: int, *, hint: str = "") -> list[str]:
     rows = _rows(text)
     if len(rows) <= lines + 1:  # a line that says that one line is left out would help no one
         return [_row(row) for row in rows]
-    head = max(lines * 2 // 3, 1)
-    tail = lines - head
-    hidden, end = rows[head : len(rows) - tail], rows[len(rows) - tail :]
+    begin, hidden, end = _parts(rows, lines)
     cut = _characters_cut(hidden)
     beyond = f", and {cut:,} characters that were cut" if cut else ""
-    return [*map(_row, rows[:head]), f"… {len(hidden):,} more lines{beyond}{hint} …", *map(_row, end)]
+    return [*map(_row, begin), f"… {len(hidden):,} more lines{beyond}{hint} …", *map(_row, end)]
+
+
+def fold_rows(rows: Sequence[str], most: int) -> list[str]:
+    """Rows as they are shown: at most `most` of them, and one that says what is left out."""
+    if len(rows) <= most + 1:
+        return [*rows]
+    begin, hidden, end = _parts(rows, most)
+    return [*begin, f"… {len(hidden):,} more lines …", *end]
+
+
+def _parts(rows: Sequence[str], most: int) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """The beginning, what is left out, and the end."""
+    head = max(most * 2 // 3, 1)
+    tail = len(rows) - (most - head)
+    return rows[:head], rows[head:tail], rows[tail:]
 
 
 def is_folded(text: str, lines: int) -> bool:

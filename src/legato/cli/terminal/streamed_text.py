@@ -6,10 +6,18 @@ gets rows that are final, and a preview of the others.
 
 from __future__ import annotations
 
-from legato.cli.terminal.filter import TerminalFilter
+from legato.cli.terminal.filter import TerminalFilter, harmless
 from legato.cli.terminal.markdown import MarkdownStream
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
+
+
+def text_rows(text: str, screen: Screen) -> list[str]:
+    """A whole text as the rows that `screen` would have shown of it, had it streamed."""
+    if not screen.is_live:
+        return harmless(text).rstrip("\n").split("\n")
+    rows, width = MarkdownStream(has_styles=screen.has_colour), screen.width - 1
+    return [*rows.feed(harmless(text), width), *rows.end(width)]
 
 
 class StreamedText:
