@@ -76,13 +76,13 @@ class Recording(Person):
     def picks(self, text: str) -> None:
         """Pick another model, and search for it."""
         self.writes("/model")
-        self.glimpses("Let answer:")
+        self.glimpses("Who answers:")
         time.sleep(1.2)
         self._watch()
         for letter in text:
             self.types(letter)
             time.sleep(0.05)
-        self.glimpses(f"Let answer: {text}")
+        self.glimpses(f"Who answers: {text}")
         time.sleep(0.8)
         self.types("\r")
 

@@ -242,7 +242,7 @@ def test_another_model_is_picked_and_told_what_the_switch_costs(sit: Sit, size: 
     person.glimpses("▸")
     assert any("▸" in row and "claude-sonnet-4-5" in row for row in person.screen.shown), "it begins at who answers"
     person.types("mistral large")
-    person.glimpses("Let answer: mistral large")
+    person.glimpses("Who answers: mistral large")
     person.types("\r")
     person.comes("mistral/mistral-large-latest answers")
     person.says("/model nowhere/x")
@@ -251,7 +251,7 @@ def test_another_model_is_picked_and_told_what_the_switch_costs(sit: Sit, size: 
     person.comes("▸ mistral/mistral-large-latest: well")
     person.says("hello again")
     assert "mistral-large-latest (simulated) heard:" in joined(person.turn())
-    assert not any("Let answer" in row for row in person.screen.rows), "the list leaves nothing behind"
+    assert not any("Who answers" in row for row in person.screen.rows), "the list leaves nothing behind"
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -11,8 +11,11 @@ from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.providers import profiles_of
 from legato.cli.terminal.chat_prompt import Suggestion
+from legato.model import ThinkingSwitch
 from legato.request.model_list import names_of
+from legato.session.compaction.settings import HistorySettings
 from legato.tools import Mode
+from legato.wire.options.efforts import SCALE
 
 _FILE = re.compile(r"(?:(?<=\s)|^)@(\S*)\Z")
 _MAX_FILES = 50
@@ -29,6 +32,9 @@ class Suggestions:
             "/lint": self._routes,
             "/route": lambda: profiles_of(setup.settings),
             "/approval": lambda: [mode.value for mode in Mode],
+            "/thinking": lambda: [switch.value for switch in ThinkingSwitch],
+            "/effort": lambda: ("default", *SCALE),
+            "/history": lambda: HistorySettings.__struct_fields__,
         }
 
     def __call__(self, text: str) -> Iterator[Suggestion]:
@@ -46,7 +52,7 @@ class Suggestions:
                     yield Suggestion(command.name, len(text), command.summary)
             return
         for item in self._arguments.get(name, tuple)():
-            if item.startswith(argument) or item.partition("/")[2].startswith(argument):
+            if item.startswith(argument) or ("/" in item and argument in item):
                 yield Suggestion(item, len(argument))
 
     def _routes(self) -> Iterator[str]:

@@ -19,7 +19,7 @@ from legato.cli.chat.recap import last_words, show_recap
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.chat.slash.contract import Leave, Next, Reopen
-from legato.cli.chat.slash.table import COMMANDS, run_command
+from legato.cli.chat.slash.table import find_command, run_command
 from legato.cli.chat.user_shell import run_for_person
 from legato.cli.exits import ExitCode, diagnosed_fault, line_of
 from legato.cli.signals import ENDING, handling_signals
@@ -141,7 +141,8 @@ class Interactive:
         if store is not None and session_id is None and session.id is not None and not _was_anything_said(session):
             await store.delete(session.id)  # so there is nothing to come back to
         elif store is not None and session.id is not None and isinstance(following, Leave):
-            self.screen.line(f"Resume with: legato --resume {session.id}", Style.DIM)
+            simulated = " --simulate" if self.setup.settings.simulate else ""
+            self.screen.line(f"Resume with: legato --resume {session.id}{simulated}", Style.DIM)
         return following
 
     def _present(self) -> Profile | None:
@@ -272,7 +273,7 @@ class Interactive:
 
     def _submitted(self, said: str) -> bool:
         """A line was sent while something runs: a command that can run beside it does, all else waits."""
-        command = COMMANDS.get(said.partition(" ")[0])
+        command = find_command(said.partition(" ")[0])
         if command is None or not command.at_once or self._group is None or self._session is None:
             return False
         self._group.start_soon(run_command, self, said)
@@ -308,12 +309,14 @@ class Interactive:
         finally:
             self._terminal.give_back()
 
-    async def pick(self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = ()) -> int | None:
-        """Let the person pick one of `rows`; its index, or None if they pick none."""
+    async def pick(
+        self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = (), search: str = ""
+    ) -> int | None:
+        """Let the person pick one of `rows`, at first among those that fit `search`; None if they pick none."""
         await self._terminal.take()
         try:
             async with self._prompt.aside():
-                return await pick(title, rows, screen=self.screen, reader=self._prompt, columns=columns)
+                return await pick(title, rows, screen=self.screen, reader=self._prompt, columns=columns, search=search)
         finally:
             self._terminal.give_back()
 

@@ -46,6 +46,12 @@ class Row(Struct, frozen=True):
     """whether it is picked already"""
 
 
+def fits(row: Row, search: str) -> bool:
+    """Whether `row` holds every word of `search`."""
+    text = " ".join(row.cells).casefold()
+    return all(word in text for word in search.casefold().split())
+
+
 async def pick(
     title: str,
     rows: Sequence[Row],
@@ -54,16 +60,21 @@ async def pick(
     reader: PromptReader,
     columns: Sequence[str] = (),
     flexible: int = -1,
+    search: str = "",
 ) -> int | None:
     """The index of the row that a person picks; None if they pick none, or if there is none.
 
     `columns` are their names, if they have any; `flexible` is the one that gives way where the terminal is narrow.
+    `search` is looked for already.
     """
     if not rows:
         return None
     if not screen.is_live:
-        return await _pick_by_number(title, rows, screen=screen, reader=reader, flexible=flexible)
-    return await _run(PickList(title, rows, columns=columns, flexible=flexible), screen)
+        indices = [at for at, row in enumerate(rows) if fits(row, search)]
+        fitting = [rows[at] for at in indices]
+        picked = await _pick_by_number(title, fitting, screen=screen, reader=reader, flexible=flexible)
+        return None if picked is None else indices[picked]
+    return await _run(PickList(title, rows, columns=columns, flexible=flexible), screen, search)
 
 
 async def _pick_by_number(
@@ -90,17 +101,15 @@ class PickList:
 
     def __init__(self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = (), flexible: int = -1) -> None:
         self.title, self._rows, self._columns, self._flexible = title, rows, tuple(columns), flexible
-        self._texts = [" ".join(row.cells).casefold() for row in rows]
         self.marked = 0
         """which of the rows that fit is marked"""
         self.search("")
 
     def search(self, text: str) -> None:
         """Only rows with every word of `text` fit from now on."""
-        words = text.casefold().split()
-        self.fitting = [at for at, row in enumerate(self._texts) if all(word in row for word in words)]
+        self.fitting = [at for at, row in enumerate(self._rows) if fits(row, text)]
         present = [number for number, at in enumerate(self.fitting) if self._rows[at].is_present]
-        self.marked = present[0] if present and not words else 0
+        self.marked = present[0] if present and not text.split() else 0
 
     def move(self, by: int) -> None:
         """Mark another row, as far as there are rows."""
@@ -167,7 +176,7 @@ class PickList:
         return lines if len(lines) <= _MOST_ABOUT else [*lines[:last], clip(" ".join(lines[last:]), room)]
 
 
-async def _run(choice: PickList, screen: Screen) -> int | None:
+async def _run(choice: PickList, screen: Screen, search: str) -> int | None:
     from prompt_toolkit.application import Application
     from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, VSplit, Window
@@ -189,6 +198,7 @@ async def _run(choice: PickList, screen: Screen) -> int | None:
         return [*parts, ("ansibrightblack", "\n".join(choice.about(size.columns)))]
 
     field = Buffer(multiline=False, on_text_changed=typed)
+    field.insert_text(search)
     title = f"{clip(choice.title, 60)}: "
     keys = "type to search · ↑ ↓ · Enter picks · Esc leaves"
     output = output_of(screen) if isinstance(screen, LiveScreen) else None

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.chat_prompt import PromptActions
 from legato.cli.terminal.picker import Row
 from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.styles import ColorChoice
 from legato.simulation import SimulatedTransport
 from legato.store import Store, open_store
 from legato.transport import WireResponse
@@ -115,14 +117,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 def talk(home: Home) -> Callable[..., Ran]:
     def run(
         *lines: Line, answers: tuple[str | BaseException, ...] = (), store: Store | None = None, session: str | None = None,
-        meanwhile: Meanwhile | None = None, stores: bool = True, **settings: Any,
+        meanwhile: Meanwhile | None = None, stores: bool = True, is_live: bool = False, **settings: Any,
     ) -> Ran:  # fmt: skip
         async def main() -> Ran:
             chosen = {"sandbox.mode": "off"} | settings  # not every system has one
             flags = {"simulate": ("--simulate", True), **{key: ("--x", value) for key, value in chosen.items()}}
             loaded = load(flags=flags)
             stream = io.StringIO()
-            terminal = SharedTerminal(Screen(stream))
+            terminal = SharedTerminal(Screen(stream, ColorChoice.ALWAYS if is_live else ColorChoice.AUTO))
+            terminal.screen.is_live = is_live
             prompt: Any = Prompt(lines, answers)
             async with open_world(loaded.settings) as world, open_store(None if store is None else "memory:") as kept:
                 place = store or kept if stores else None
@@ -365,6 +368,15 @@ def test_an_unknown_command_is_answered_with_the_nearest(talk: Talk):
     assert "There is no command /zzz; /help lists them" in ran.text
 
 
+def test_names_of_other_agents_are_understood(talk: Talk):
+    ran = talk("hello", "/permissions", "/new", "again", "/resume zzz", "/exit", "never said")
+
+    assert "Approval: ask." in ran.text
+    assert "A new conversation begins; the old one stays stored." in ran.text
+    assert "no session 'zzz' is stored" in ran.text
+    assert "never said" not in ran.text
+
+
 def test_undo_takes_back_the_last_message(talk: Talk):
     ran = talk("remember apple_pie", "/undo", "what is apple_pie?", "/undo 5", "/undo", "/undo x")
 
@@ -485,6 +497,23 @@ def test_a_message_is_named_by_its_words_and_not_by_the_file_that_went_along(tal
     assert "\n› look again @a.txt\n" in again.text
 
 
+def test_a_stored_session_shows_its_last_answer_as_it_was_shown(talk: Talk, home: Home):
+    """In a terminal: Markdown without its signs, in at most as many rows as are shown, none cut in the middle."""
+    talk("answer in Markdown")
+    (first,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+
+    def plain(text: str) -> str:
+        return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+    again = plain(talk(session=msgspec.json.decode(first)["id"], is_live=True).text)
+
+    assert "\nWhat claude-sonnet-4-5 can write\n" in again
+    assert "A paragraph with bold words, italic ones, code and a link\n(https://example.org), long" in again
+    assert "**" not in again
+    assert re.search(r"… \d+ more lines …", again)
+    assert "\nThat was all.\n" in again
+
+
 def test_a_stored_session_shows_that_its_last_answer_is_not_whole(talk: Talk, home: Home):
     talk("run out of tokens")
     (first,) = home.legato("sessions", "list", "--json").stdout.splitlines()
@@ -569,6 +598,28 @@ def test_what_waits_when_a_turn_is_cancelled_is_put_back_and_not_sent(talk: Talk
     assert "never sent" not in home.legato("sessions", "show", msgspec.json.decode(line)["id"]).stdout
 
 
+def test_the_screen_is_taken_by_one_after_the_other():
+    """By a question, say, while a picker is there: nothing of it may stand among the picker's lines."""
+
+    async def main() -> None:
+        terminal, told = SharedTerminal(Screen(io.StringIO())), list[str]()
+
+        async def question() -> None:
+            await terminal.take()
+            told.append("question")
+            terminal.give_back()
+
+        async with anyio.create_task_group() as group:
+            await terminal.take()
+            group.start_soon(question)
+            await anyio.wait_all_tasks_blocked()
+            told.append("picked")
+            terminal.give_back()
+        assert (told, terminal.gate.is_open) == (["picked", "question"], True)
+
+    anyio.run(main)
+
+
 def test_what_runs_beside_turns_is_interrupted_by_the_same_keys(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     async def for_ever(chat: Chat, _: str) -> None:
         chat.screen.line("it goes on")
@@ -638,7 +689,8 @@ def test_leaving_tells_how_to_come_back(talk: Talk, home: Home):
     ran = talk("hello", "/quit")
     (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
 
-    assert ran.text.endswith(f"Resume with: legato --resume {msgspec.json.decode(line)['id']}\n")
+    session = msgspec.json.decode(line)["id"]
+    assert ran.text.endswith(f"Resume with: legato --resume {session} --simulate\n"), "without it, a key would be needed"
     assert "Resume with" not in talk("/quit").text
     assert "Resume with" not in talk("hello", stores=False).text
 
@@ -706,7 +758,11 @@ def test_commands_routes_profiles_and_files_are_completed(talk: Talk, home: Home
     assert texts("/model qui") == ["groq/quick"]
     assert texts("/model claude-opus-5-5") == ["anthropic/claude-opus-5-5"]
     assert texts("/route f") == ["fast"]
+    assert texts("/model opus-5-5") == ["anthropic/claude-opus-5-5"]
     assert texts("/approval e") == ["edits"]
+    assert texts("/thinking o") == ["on", "off"]
+    assert texts("/effort m") == ["minimal", "medium", "max"]
+    assert texts("/history h") == ["high_mark"]
     assert texts("/undo ") == []
     assert texts("look at @do") == ["docs/"]
     assert texts("look at @docs/p") == ["page.md"]

@@ -45,9 +45,11 @@ class Chat:
         """Wait for the end of a turn."""
         await turn
 
-    async def pick(self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = ()) -> int | None:
+    async def pick(
+        self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = (), search: str = ""
+    ) -> int | None:
         """Pick what is to be picked next."""
-        self.offered = [*rows]
+        self.offered, self.sought = [*rows], search
         return self.picks.pop(0)
 
     async def does(self, line: str) -> tuple[Next, list[str]]:
@@ -178,6 +180,18 @@ def test_a_model_is_picked_with_its_window_price_and_key_and_what_a_switch_would
     anyio.run(main)
 
 
+def test_a_word_that_names_no_route_is_looked_for_among_the_models(home: Home):
+    async def main() -> None:
+        async with chatting(home) as chat:
+            chat.picks = [None]
+            assert (await chat.prints("/model opus"))[-1].endswith(" answers.")
+            assert chat.sought == "opus"
+            chat.picks = []
+            assert (await chat.prints("/model nothing_like_it"))[0].startswith("'nothing_like_it' names no route; ")
+
+    anyio.run(main)
+
+
 def test_models_without_a_key_come_last_and_say_so(home: Home, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MISTRAL_API_KEY", "k")
 
@@ -265,6 +279,7 @@ def test_a_conversation_is_written_as_markdown_html_and_json(home: Home):
     async def main() -> None:
         async with chatting(home) as chat:
             (home.work / "a.txt").write_text("```\nfenced\n```\n")
+            assert await chat.prints("/export md") == ["nothing was said yet, so there is nothing to write"]
             await chat.session.send("use read on a.txt")
             name = chat.session.id
             assert await chat.prints("/export md") == [f"Wrote {home.work / f'{name}.md'}."]

@@ -20,13 +20,13 @@ UP, DOWN, PAGE_DOWN, ENTER, ESC, CTRL_C, BACKSPACE = "\x1b[A", "\x1b[B", "\x1b[6
 ROWS = [Row(("apple", "red")), Row(("banana", "yellow"), about="is bent"), Row(("cherry", "red"))]
 
 
-def picked(keys: str, rows: Sequence[Row] = ROWS) -> int | None:
+def picked(keys: str, rows: Sequence[Row] = ROWS, search: str = "") -> int | None:
     screen = Screen(io.StringIO())
     screen.is_live = True
 
     async def main() -> int | None:
         with anyio.fail_after(60):
-            return await pick("fruit", rows, screen=screen, reader=Answers())
+            return await pick("fruit", rows, screen=screen, reader=Answers(), search=search)
 
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
         keyboard.send_text(keys)
@@ -60,6 +60,11 @@ def test_what_is_picked_already_is_marked_until_one_searches():
     choice = PickList("", rows)
     choice.move(1)
     assert choice.lines(80, 9) == [("  apple   red", False), ("• banana  yellow", False), ("▸ cherry  red", True)]
+
+
+def test_a_search_can_be_begun_already():
+    assert picked(ENTER, search="red che") == 2
+    assert picked(f"{BACKSPACE * 3}{ENTER}", search="red che") == 0
 
 
 def test_the_marked_row_is_described():

@@ -8,6 +8,7 @@ from legato.cli.chat.slash.model_picker import COLUMNS, in_words, models_to_pick
 from legato.cli.exits import line_of
 from legato.cli.providers import find_profile, missing_credentials, profiles_of, require_usable
 from legato.cli.terminal.cells import one_line
+from legato.cli.terminal.picker import fits
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.words import seconds, subject_of
 from legato.errors import CallerError, LegatoError
@@ -17,9 +18,12 @@ from legato.tools import Mode
 
 
 async def model(chat: Chat, route: str) -> Next:
-    """`/model`: pick who answers from now on, or name them; told is what the switch costs."""
-    if not route:
-        picked = await _pick_model(chat)
+    """`/model`: pick who answers from now on, or name them; told is what the switch costs.
+
+    Words that name no route are looked for: `/model opus`.
+    """
+    if "/" not in route:
+        picked = await _pick_model(chat, route)
         if picked is None:
             chat.screen.line(f"{chat.session.route} answers.")
             return None
@@ -33,10 +37,12 @@ async def model(chat: Chat, route: str) -> Next:
     return None
 
 
-async def _pick_model(chat: Chat) -> str | None:
+async def _pick_model(chat: Chat, search: str) -> str | None:
     models = models_to_pick(chat.session.world.catalogue, chat.setup.settings)
     rows = picker_rows(models, chat.session, chat.setup.settings)
-    picked = await chat.pick("Let answer", rows, columns=COLUMNS)
+    if not any(fits(row, search) for row in rows):
+        return search  # it is said why that is no route
+    picked = await chat.pick("Who answers", rows, columns=COLUMNS, search=search)
     return None if picked is None else models[picked].route
 
 

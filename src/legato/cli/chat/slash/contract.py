@@ -48,8 +48,10 @@ class Chat(Protocol):
         """Show a turn to its end."""
         ...
 
-    async def pick(self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = ()) -> int | None:
-        """Let the person pick one of `rows`; its index, or None if they pick none."""
+    async def pick(
+        self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = (), search: str = ""
+    ) -> int | None:
+        """Let the person pick one of `rows`, at first among those that fit `search`; None if they pick none."""
         ...
 
 

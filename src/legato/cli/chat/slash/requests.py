@@ -69,6 +69,8 @@ async def export(chat: Chat, arguments: str) -> Next:
     words = arguments.split()
     if len(words) > 2:
         raise CallerError("/export takes a file and a format; name the file without spaces")
+    if not chat.session.talk.entries:
+        raise CallerError("nothing was said yet, so there is nothing to write")
     name, form = ([*words, "", ""])[:2]
     if name in _READABLE:
         name, form = "", name

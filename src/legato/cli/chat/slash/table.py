@@ -18,7 +18,7 @@ from legato.errors import LegatoError
 async def run_command(chat: Chat, line: str) -> Next:
     """Run the command in `line`; an error is said, and nothing else happens."""
     name, _, rest = line.strip().partition(" ")
-    command = COMMANDS.get(name)
+    command = find_command(name)
     if command is None:
         near = get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {near[0]}?" if near else "/help lists them"
@@ -29,6 +29,11 @@ async def run_command(chat: Chat, line: str) -> Next:
     except (LegatoError, OSError) as error:
         chat.screen.line(line_of(error), Style.RED)
         return None
+
+
+def find_command(name: str) -> Command | None:
+    """The command of that name, or of a name that other agents have for it."""
+    return COMMANDS.get(_ELSEWHERE.get(name, name))
 
 
 async def _help(chat: Chat, _: str) -> Next:
@@ -55,6 +60,9 @@ async def _help(chat: Chat, _: str) -> Next:
 async def _quit(_chat: Chat, _: str) -> Next:
     return Leave()
 
+
+_ELSEWHERE = {"/exit": "/quit", "/new": "/clear", "/resume": "/sessions", "/permissions": "/approval"}
+"""names that fingers know from other agents"""
 
 COMMANDS: dict[str, Command] = {
     command.name: command
