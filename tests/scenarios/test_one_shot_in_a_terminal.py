@@ -96,6 +96,14 @@ def test_ctrl_c_in_the_middle_of_a_line_leaves_it_as_it_is(ask: Ask):
     assert (shown[-2:], code) == (["cancelled", "anthropic/claude-sonnet-4-5"], 130)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+def test_what_goes_wrong_breaks_no_word(tmp_path: Path, size: tuple[int, int]):
+    person = Person(tmp_path, "-m", "anthropic/claude-sonnet-4-5", "-p", "hello", size=size)
+    assert person.left() == 4
+    told = " ".join(" ".join(person.screen.rows).split())
+    assert told.startswith("legato: there is no key for anthropic: set ANTHROPIC_API_KEY, or put one under [keys] in")
+
+
 @pytest.mark.parametrize("size", [(80, 40), (40, 60)])
 def test_what_the_doctor_says_breaks_no_word(tmp_path: Path, size: tuple[int, int]):
     person = Person(tmp_path, "doctor", size=size)

@@ -121,8 +121,10 @@ def _told(error: BaseException) -> str:
 
 
 def complain(line: str) -> None:
-    """Tell a person, on standard error."""
-    print(escape_controls(f"legato: {line}"), file=sys.stderr)
+    """Tell a person, on standard error: one line, which a terminal gets with its words whole."""
+    from legato.cli.terminal.screen import Screen  # most runs have nothing to complain about
+
+    Screen(sys.stderr).line(escape_controls(f"legato: {line}"))
 
 
 def is_debugging() -> bool:
