@@ -175,7 +175,7 @@ def test_limits_on_answers_are_settings():
     assert isinstance(made, HttpTransport)
     assert made.timeouts == Timeouts(whole=60.0, between_deltas=30.0)
     assert made.bounds == Bounds(stream=5_000, calls=3)
-    with pytest.raises(ConfigError, match=r"here: bounds\.stream: expected `int` >= 1"):
+    with pytest.raises(ConfigError, match=r"here: bounds\.stream: expected a whole number of at least 1"):
         build({"bounds": {"stream": 0}}, "here")
 
 

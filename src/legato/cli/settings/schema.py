@@ -12,6 +12,7 @@ A project's file comes from the author of the project. Until its user has truste
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from types import NoneType
 from typing import Annotated, Any, get_args
@@ -205,18 +206,33 @@ def build(table: dict[str, Any], place: str) -> Settings:
 
 
 def in_words(error: msgspec.ValidationError, *, above: str = "") -> str:
-    """msgspec's message with our own way to name a setting; `above` names the table that it is about.
+    """msgspec's message with our own way to name a setting, and in words that are no programmer's.
 
-    Where only certain words are possible, it says which.
+    `above` names the table that it is about. Where only certain words are possible, it says which.
     """
     told, _, path = str(error).partition(" - at `$")
     named = f"{above}{path.rstrip('`')}".removeprefix(".")
-    first = told[:1].lower() + told[1:]
+    plain = _TYPE.sub(_kinds, told.replace("Invalid enum value", "It cannot be"))
+    first = plain[:1].lower() + plain[1:]
     if words := words_of(type_of(named)):
         first = f"{first}; it is one of {', '.join(words)}"
-    elif type_of(named) is bool:
-        first = f"{first}; it is true or false"
     return f"{named}: {first}" if named else first
+
+
+_TYPE = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`( [<>]=)?")
+_KINDS = {
+    "int": "a whole number", "float": "a number", "str": "text", "bool": "true or false",
+    "array": "a list", "object": "a table",
+}  # fmt: skip
+_BOUNDS = {" <=": " of at most", " >=": " of at least"}
+
+
+def _kinds(match: re.Match[str]) -> str:
+    """What msgspec calls a type, or several, in words; what is none stays as it is."""
+    names = [name for name in match[1].split(" | ") if name != "null"]
+    if not {*names} <= _KINDS.keys():
+        return match[0]
+    return " or ".join(_KINDS[name] for name in names) + _BOUNDS.get(match[2], match[2] or "")
 
 
 def type_of(key: str) -> Any:

@@ -259,7 +259,7 @@ def test_thinking_effort_and_history_hold_from_the_next_request_on(home: Home):
         ("/effort huge", "effort is default, none, minimal, low, medium, high, xhigh, max, not 'huge'"),
         ("/history x 1", "history has no 'x'; there are max_tool_history_length, "),
         ("/history summary_cap", "/history summary_cap needs a value, such as 500"),
-        ("/history summary_cap many", "history.summary_cap: expected `int`, got `str`"),
+        ("/history summary_cap many", "history.summary_cap: expected a whole number, got text"),
         ("/history summary_cap 1", "summary_cap is 1; it has to be at least 50"),
     ],
 )

@@ -6,6 +6,7 @@ import msgspec
 from msgspec.structs import fields, replace
 
 from legato.cli.chat.slash.contract import Chat, Next
+from legato.cli.settings.schema import in_words
 from legato.cli.terminal.cells import table
 from legato.errors import CallerError
 from legato.model import Options, ThinkingSwitch
@@ -55,7 +56,7 @@ async def history(chat: Chat, arguments: str) -> Next:
         try:
             value = msgspec.convert(text.strip(), kinds[name], strict=False)
         except msgspec.ValidationError as error:
-            raise CallerError(f"history.{name}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+            raise CallerError(in_words(error, above=f"history.{name}")) from None
         settings = replace(settings, **{name: value})
         chat.session.history = ToolHistory.in_world(chat.session.world, settings)
         chat.setup.settings = replace(chat.setup.settings, history=settings)
