@@ -42,7 +42,7 @@ closed: ['no-result-recorded']
     "failover_service.py": """\
 ada: use opening_hours on Thursday
    {"answer": "opening_hours returned: \\"19:00 to 22:00\\".", "route": "anthropic/claude-haiku-4-5", \
-"left": ["mistral/mistral-large-latest: the quota is used up; it will not pass on this route"]}
+"left": ["mistral/mistral-large-latest: the quota is used up; asking again would not help"]}
 bob: hello
    {"answer": "claude-haiku-4-5 (simulated) heard: \\"hello\\"", "route": "anthropic/claude-haiku-4-5", "left": []}
 ada: what did the first tool return?

@@ -176,7 +176,7 @@ class Router:
                 return self._stop("the provider refused what was asked for", error)
 
     def _retry_or_leave(self, route: Route, error: ProviderError, attempt: int) -> RoutingVerdict:
-        why = "it will not pass on this route"
+        why = "asking again would not help"
         if attempt == 1:
             self._failing_since = self._clock()
         if is_transient(error):

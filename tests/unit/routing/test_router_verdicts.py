@@ -117,7 +117,7 @@ def test_a_route_whose_key_balance_or_model_is_wrong_is_left_at_once(error: Prov
     router = make_router()
     router.choose(1)
     verdict = router.judge(error, visible=False, attempt=1)
-    assert verdict == NextRoute(B, f"p/a: {error.brief}; it will not pass on this route")
+    assert verdict == NextRoute(B, f"p/a: {error.brief}; asking again would not help")
 
 
 @pytest.mark.parametrize("error", TRANSIENT, ids=name)
@@ -322,7 +322,7 @@ def test_manual_stays_where_it_is_and_never_fails_over() -> None:
     assert [router.choose(turn) for turn in (1, 2, 3)] == [A, A, A]
     error = Unauthorized("x")
     assert router.judge(error, visible=False, attempt=1) == Stop(
-        "p/a: the key is missing or refused; it will not pass on this route", error
+        "p/a: the key is missing or refused; asking again would not help", error
     )
     assert router.choose(4) == A
 
@@ -438,7 +438,7 @@ def test_a_selection_binds_a_continuation_too() -> None:
     router.choose(1)
     router.select(only(C))
     verdict = router.judge(Unauthorized("x"), visible=False, attempt=1)
-    assert verdict == NextRoute(C, "p/a: the key is missing or refused; it will not pass on this route")
+    assert verdict == NextRoute(C, "p/a: the key is missing or refused; asking again would not help")
     assert router.choose(2, cause=CONTINUATION) == C
 
 
