@@ -54,7 +54,7 @@ def box_bindings(box: Box) -> KeyBindingsBase:
 
 
 def answer_bindings() -> KeyBindingsBase:
-    """The keys of a question: Ctrl-C and Esc withdraw it, whatever was typed."""
+    """The keys of a question: Ctrl-C and Esc withdraw it, whatever was typed, and so does Ctrl-D at an empty line."""
     bindings = _line_bindings(_when_complete(None))
     for key in ("c-c", "escape"):
         bindings.add(key)(_interrupt)
@@ -64,7 +64,7 @@ def answer_bindings() -> KeyBindingsBase:
         if event.current_buffer.text:
             event.current_buffer.delete()
         else:
-            event.app.exit(exception=EOFError())
+            _interrupt(event)  # a person is there, who gave no answer
 
     del leave  # it lives in the bindings
     return _with_search(bindings)

@@ -80,11 +80,16 @@ def test_an_answer_begins_with_what_is_proposed():
 
 
 def test_ctrl_d_at_an_empty_line_ends():
-    assert (messages(CTRL_D), answer(CTRL_D)) == ([ENDED], ENDED)
+    assert messages(CTRL_D) == [ENDED]
 
 
 def test_esc_at_a_question_interrupts_whatever_is_typed_there():
     assert answer(ESC, default="rm -r x") == INTERRUPTED
+
+
+def test_ctrl_d_at_a_question_withdraws_it_because_somebody_is_there():
+    assert answer(CTRL_D) == INTERRUPTED
+    assert answer(f"ab\x1b[D{CTRL_D}{ENTER}") == "a"
 
 
 def test_alt_enter_begins_a_line_in_an_answer_too():
