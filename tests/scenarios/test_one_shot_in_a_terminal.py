@@ -105,6 +105,15 @@ def test_what_goes_wrong_breaks_no_word(tmp_path: Path, size: tuple[int, int]):
 
 
 @pytest.mark.parametrize("size", [(80, 40), (40, 60)])
+def test_the_formats_are_told_below_each_other_where_a_table_would_be_torn(tmp_path: Path, size: tuple[int, int]):
+    person = Person(tmp_path, "formats", size=size)
+    assert person.left() == 0
+    told = [joined for row in person.screen.rows if (joined := row.strip())]
+    assert "~/.claude/projects/*/*.jsonl" in told
+    assert "  codex: Codex rollout; read, written," in "\n".join(person.screen.rows)
+
+
+@pytest.mark.parametrize("size", [(80, 40), (40, 60)])
 def test_what_the_doctor_says_breaks_no_word(tmp_path: Path, size: tuple[int, int]):
     person = Person(tmp_path, "doctor", size=size)
     assert person.left() == 0

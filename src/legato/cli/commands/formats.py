@@ -32,11 +32,27 @@ def formats(as_json: bool) -> None:
     from legato.cli.terminal.cells import table
 
     rows = [("", *_TITLES), *((_MARKS[_is_here(known)], *_row(known)) for known in FORMATS.values())]
-    is_watched = sys.stdout.isatty()
-    for line in table(rows, width=_screen_width() if is_watched else _ANY_WIDTH):
-        say(line)
+    lines = table(rows, width=_ANY_WIDTH)
+    if not (is_watched := sys.stdout.isatty()) or max(map(len, lines)) <= _screen_width():
+        for line in lines:
+            say(line)
+    else:  # a table of which every row is broken is none
+        for row in rows[1:]:
+            for line in _below_each_other(row, _screen_width()):
+                say(line)
     if is_watched:
         say("● its folder is on this machine", err=True)
+
+
+def _below_each_other(row: tuple[str, ...], width: int) -> Iterator[str]:
+    """What is known of a format, in lines of at most `width` columns."""
+    from legato.cli.terminal.spans import StyledText, wrapped
+
+    mark, name, title, abilities, files, known_from = row
+    for at, text in enumerate((f"{name}: {title}; {abilities}", files, known_from)):
+        first = f"{mark or ' '} " if not at else "    "
+        for spans in wrapped([StyledText(text)], width, first=first, rest="    ") if text else ():
+            yield "".join(span.text for span in spans)
 
 
 _TITLES = ("format", "what it is", "can be", "where its files are", "known from")
