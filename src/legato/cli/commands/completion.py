@@ -26,4 +26,5 @@ def completion(ctx: click.Context, shell: str) -> None:
     assert kind is not None, "click knows these three"
     root = ctx.find_root()
     source = kind(root.command, {}, "legato", "_LEGATO_COMPLETE").source()
-    say_data(source.strip())
+    # click's script for fish takes a word apart at every comma, so that what is told about it ends at the first.
+    say_data(source.strip().replace('string split ","', 'string split --max 1 ","'))

@@ -83,10 +83,16 @@ def test_bash_completes(program: Path):
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
 def test_fish_completes(program: Path):
-    asked = 'legato completion fish | source; complete -C "legato sessions ren"'
+    asked = 'legato completion fish | source; complete -C "legato sessions ren"; complete -C "legato serv"'
     told = subprocess.run(["fish", "--no-config", "-c", asked], capture_output=True, text=True, check=True)
 
-    assert told.stdout.split("\t")[0].strip() == "rename"
+    assert [line.split("\t")[0] for line in told.stdout.splitlines()] == ["rename", "serve"]
+    assert told.stdout.endswith("any provider, through a local gateway.\n"), "what is told about a word has commas"
+
+
+def test_the_script_for_fish_keeps_what_is_told_about_a_word(home: Home):
+    script = home.legato("completion", "fish").stdout
+    assert 'set -l metadata (string split --max 1 "," $completion)' in script
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here")
