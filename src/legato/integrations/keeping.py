@@ -79,22 +79,22 @@ def keep_same(source: Document | Conversation, write: Write, read: Read, before:
     if document.system and talk.instructions == document.conversation().instructions:
         alone = replace(document, system="").conversation()  # the rest is a field of the messages already
         written[:1] = write(alone)[:1] if alone.instructions else []
-    old, new = ([_without_blanks(message) for message in _read_each(held, read)] for held in (own, written))
+    old, new = ([_without_unsent(message) for message in _read_each(held, read)] for held in (own, written))
     kept = _kept(written, old, new, lambda number: True)
     return [as_object(own[item]) if isinstance(item, int) else item for item in kept]
 
 
-def _without_blanks(message: Document) -> Document:
-    """A message without texts of nothing but space, which nobody is sent."""
+def _without_unsent(message: Document) -> Document:
+    """A message without what no provider is sent: texts of nothing but space, and calls that were cut off."""
     entries = [
-        structs.replace(entry, blocks=tuple(block for block in entry.blocks if not _is_blank(block)))
+        structs.replace(entry, blocks=tuple(block for block in entry.blocks if not _is_unsent(block)))
         for entry in message.entries
     ]
     return replace(message, entries=entries)
 
 
-def _is_blank(block: Block) -> bool:
-    return isinstance(block, Text) and not block.text.strip()
+def _is_unsent(block: Block) -> bool:
+    return (isinstance(block, Text) and not block.text.strip()) or (isinstance(block, ToolCall) and not block.finished)
 
 
 def with_own(document: Document, messages: list[Json]) -> Document:

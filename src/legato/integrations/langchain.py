@@ -60,8 +60,9 @@ def _written(source: Document | Conversation) -> list[JsonObject]:
 
 
 def _as_dict(message: JsonObject) -> JsonObject:
-    """A message in the form of `messages_to_dict`, whichever of LangChain's forms it is in."""
+    """A message in the form of `messages_to_dict`, whichever of LangChain's forms it is in, and of its own class."""
     kind, fields = unwrapped(message)
+    kind = as_text(fields.get("type")) or kind
     return {"type": kind, "data": {**fields, "type": kind}}
 
 

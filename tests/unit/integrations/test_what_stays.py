@@ -6,6 +6,9 @@ what a provider's own search found in a form that only it can read.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from pydantic_ai.messages import (
     CachePoint,
@@ -20,6 +23,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from legato.integrations import langchain
 from legato.integrations.pydantic_ai import settle_model_messages
 
 CLAUDE, GPT, GEMINI = "anthropic/claude-sonnet-4-5", "openai/gpt-4.1", "gemini/gemini-3-pro-preview"
@@ -39,7 +43,9 @@ def searched(route: str) -> ModelResponse:
         [
             *thought,
             NativeToolCallPart("web_search", {"query": "q"}, "ws_1", provider_name=provider),
-            NativeToolReturnPart("web_search", [{"url": "u", "encrypted_content": "E"}], "ws_1", provider_name=provider),
+            NativeToolReturnPart(
+                "web_search", [{"url": "u", "encrypted_content": "E"}], "ws_1", provider_name=provider
+            ),
             TextPart("found it"),
         ],
         provider_name=provider,
@@ -66,7 +72,9 @@ def test_others_read_in_words_what_it_found(route: str) -> None:
 def test_its_own_provider_reads_it_in_words_where_the_answer_has_to_be_written_anew() -> None:
     found = searched(CLAUDE)
     called = ModelResponse(
-        [*found.parts, ToolCallPart("read", {}, "not an id!")], provider_name="anthropic", model_name="claude-sonnet-4-5"
+        [*found.parts, ToolCallPart("read", {}, "not an id!")],
+        provider_name="anthropic",
+        model_name="claude-sonnet-4-5",
     )
     settled = settle_model_messages([ModelRequest([UserPromptPart("search")]), called], CLAUDE)
     words = "".join(part.content for part in settled[1].parts if isinstance(part, TextPart))
@@ -78,3 +86,28 @@ def test_a_prompt_with_the_address_of_an_image_keeps_what_is_beside_it(route: st
     closely = ImageUrl("https://example.com/cat.png", vendor_metadata={"detail": "low"})
     history = [ModelRequest([UserPromptPart(["look", closely, CachePoint()])]), ModelResponse([TextPart("a cat")])]
     assert settle_model_messages(history, route)[0] is history[0]
+
+
+CUT = {"name": "read", "args": '{"path": "no', "id": "toolu_1", "error": None, "type": "invalid_tool_call"}
+OF_LANGCHAIN: list[dict[str, Any]] = [
+    {"type": "chat", "role": "user", "content": "hello", "id": "c1"},
+    {"type": "ai", "content": "", "tool_calls": [], "invalid_tool_calls": [CUT], "usage_metadata": {"input_tokens": 3}},
+    {"type": "human", "content": "go on"},
+]
+
+
+def written_again(history: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, *, goes_on: bool) -> list[Any]:
+    """What is written of a history that was read, be it of the document or of a conversation that goes on."""
+    loads = SimpleNamespace(messages_from_dict=lambda messages: [one["data"] for one in messages])
+    monkeypatch.setattr(langchain, "import_module", lambda name: loads)  # LangChain is not installed here
+    document = langchain.read_langchain_messages(history)
+    if not goes_on:
+        return langchain.write_langchain_messages(document)
+    return langchain.write_langchain_messages(document.conversation(), before=history)
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_history_of_langchain_with_a_call_that_was_cut_off_is_written_as_it_was(
+    goes_on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert written_again(OF_LANGCHAIN, monkeypatch, goes_on=goes_on) == OF_LANGCHAIN

@@ -115,7 +115,7 @@ REASONING_SUMMARY = refused(
 REASONING_ALONE = refused(
     "openai-responses/reasoning-alone",
     "After reasoning stands the item it led to: a call, or the answer as an item with its own id.",
-    source=("openai/openai-node#1567", "continuedev/continue#8933"),
+    source=("openai/openai-node#1567", "continuedev/continue#8933", "mastra-ai/mastra#11103"),
     error="Item '{id}' of type 'reasoning' was provided without its required following item",
 )
 REASONING_NOT_ENCRYPTED = refused(
