@@ -11,6 +11,7 @@ Out: items that the model's provider takes, through whichever of the SDK's model
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
@@ -88,15 +89,24 @@ def _asked(model: Any) -> Target:
     if model is None:
         model = import_module("agents.models.default_models").get_default_model()
     if isinstance(model, str):
-        named = model.removeprefix("litellm/")
-        is_responses = "/" not in named or (named.startswith("openai/") and not model.startswith("litellm/"))
+        named = model.removeprefix("litellm/").removeprefix("any-llm/")
+        is_own = named == model and named.partition("/")[0] in (named, "openai")
         return find_target(
-            None, named.rpartition("/")[0] or "openai", named.rpartition("/")[2], is_responses=is_responses
+            None,
+            named.rpartition("/")[0] or "openai",
+            named.rpartition("/")[2],
+            is_responses=is_own and _speaks_responses(),
         )
-    name = str(model.model)
+    name = str(getattr(model, "model", ""))
     is_responses = "Responses" in type(model).__name__
     provider = name.partition("/")[0] if "/" in name else "" if "itellm" in type(model).__name__ else "openai"
     return find_target(None, provider, name.rpartition("/")[2], is_responses=is_responses)
+
+
+def _speaks_responses() -> bool:
+    """Whether the name of a model leads to the Responses API; a program may have called `set_default_openai_api`."""
+    speaks: Any = getattr(sys.modules.get("agents.models._openai_shared"), "get_use_responses_by_default", None)
+    return speaks is None or bool(speaks())
 
 
 def _settled(items: list[JsonObject], target: Target, *, stores: bool = True, **asked: Any) -> list[JsonObject]:

@@ -66,7 +66,8 @@ def settle_model_messages(messages: Sequence[Any], target: Any) -> list[Any]:
     `target` is a route, or a model of Pydantic AI. An agent refuses a new prompt behind calls without results, before
     any hook is asked; here they have some.
     """
-    goal = find_target(target, "", "") if isinstance(target, str | Target) else _asked(None, target)
+    chosen = _ANYONE if _asks_nobody(target) else target if isinstance(target, str | Target) else None
+    goal = _asked(chosen, target)
     return _settled(messages, goal, is_whole=False)[0]
 
 
@@ -77,6 +78,8 @@ def legato_history(target: str | Target | None = None) -> Callable[..., Any]:
     """
 
     def process(ctx: Any, messages: list[Any]) -> list[Any]:
+        if target is None and _asks_nobody(ctx.model):
+            return messages
         return _settled(messages, _asked(target, ctx.model))[0]
 
     # The context is given to a function whose first argument says, in its annotation, that it wants one.
@@ -87,10 +90,13 @@ def legato_history(target: str | Target | None = None) -> Callable[..., Any]:
 def legato_request(target: str | Target | None = None) -> Callable[[Any, Any], Any]:
     """A hook for `Hooks(before_model_request=…)`: it changes what is sent and leaves the history as it is.
 
-    It knows the settings of the request, too: thinking is switched off where the model takes its history only so.
+    It knows the settings of the request, too: thinking is switched off where the model takes its history only so. A
+    model for tests (`TestModel`, `FunctionModel`) is shown everything as it is.
     """
 
     async def before(ctx: Any, request: Any) -> Any:
+        if target is None and _asks_nobody(request.model):
+            return request
         settings: dict[str, Any] = dict(request.model_settings or {})
         offers = request.model_request_parameters
         messages, settled = _settled(
@@ -117,10 +123,27 @@ def _thinks(settings: dict[str, Any]) -> bool | None:
     return bool(settings["thinking"]) if settings.get("thinking") is not None else None
 
 
-def _asked(chosen: str | Target | None, model: Any) -> Target:
-    """The target of a model of Pydantic AI; of one around others the first of them."""
+def _asks_nobody(model: Any) -> bool:
+    """Whether a model is one for tests, which answers by itself."""
+    return getattr(_innermost(model), "system", None) in ("test", "function")
+
+
+_ANYONE = "openai/gpt-4.1"
+"""whose rules a history is settled by that goes to no provider: it lacks nothing that any of them asks for"""
+
+
+def _innermost(model: Any) -> Any:
+    """The model that asks; of several in one the first of them."""
     while (inner := getattr(model, "wrapped", None) or next(iter(getattr(model, "models", ())), None)) is not None:
         model = inner
+    return model
+
+
+def _asked(chosen: str | Target | None, model: Any) -> Target:
+    """The target of a model of Pydantic AI."""
+    if chosen is not None:
+        return find_target(chosen, "", "")
+    model = _innermost(model)
     is_responses = "Responses" in type(model).__name__
     return find_target(chosen, str(model.system), str(model.model_name), is_responses=is_responses)
 

@@ -13,6 +13,7 @@ but time.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -20,8 +21,10 @@ from msgspec.structs import replace
 from legato.formats.document import Document
 from legato.model import (
     Authority,
+    Block,
     Decision,
     Entry,
+    Media,
     Options,
     Origin,
     Speaker,
@@ -30,6 +33,7 @@ from legato.model import (
     Thinking,
     ThinkingPolicy,
     ThinkingSwitch,
+    ToolResponse,
 )
 from legato.model.targets import Capabilities
 from legato.request import Catalogue, parse, render, resolve
@@ -41,7 +45,8 @@ from legato.wire.phrases import ANSWER_BRIDGE, CONTINUE, HUMAN_BRIDGE, INSTRUCTI
 
 _THINKING_OFF = "thinking-off-in-foreign-loop"
 _TAIL = "tail"
-_OWN_BRIDGES = {f'"{HUMAN_BRIDGE}"': '"(Continued.)"', f'"{ANSWER_BRIDGE}"': '"(Noted.)"'}
+_NOTED = "(Noted.)"
+_OWN_BRIDGES = {f'"{HUMAN_BRIDGE}"': '"(Continued.)"', f'"{ANSWER_BRIDGE}"': f'"{_NOTED}"'}
 """what a bridge says in a framework's messages"""
 _OWN_MOVES = {MEDIA_FOLLOWS: "(The media of this result follow in the next message.)"}
 """what a result says there whose media were moved"""
@@ -105,7 +110,26 @@ def settle(
         parsed.entries.append(Entry(Speaker.HUMAN, (Text(CONTINUE),)))
     if not goal.capabilities.middle_system:
         parsed.entries[:] = map(_told_by_a_person, parsed.entries)
+    if not moves_media:
+        parsed.entries[:] = _without_bridges_to_media(parsed.entries)
     return SettledHistory(parsed.into_conversation(), goal, decisions)
+
+
+def _without_bridges_to_media(entries: list[Entry]) -> Iterator[Entry]:
+    """The entries, without answers that are there only because media of a result would have had their own message."""
+    before: Entry | None = None
+    for entry in entries:
+        if not (_is_bridge(entry) and before is not None and any(_media_of(block) for block in before.blocks)):
+            yield entry
+        before = entry
+
+
+def _is_bridge(entry: Entry) -> bool:
+    return entry.speaker is Speaker.AI and [block.text for block in entry.blocks if isinstance(block, Text)] == [_NOTED]
+
+
+def _media_of(block: Block) -> tuple[Media, ...]:
+    return block.media if isinstance(block, ToolResponse) else ()
 
 
 def _reworded(body: bytes, words: dict[str, str]) -> bytes:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pydantic_ai.messages import (
     BinaryContent,
+    ModelMessage,
     ModelRequest,
     ModelResponse,
     TextPart,
@@ -112,6 +113,15 @@ def test_an_image_in_a_result_of_pydantic_ai_stays_because_it_moves_them_itself(
     ]
     settled = settle_model_messages(history, GPT)
     assert all(new is old for new, old in zip(settled, history, strict=True))
+
+
+@pytest.mark.parametrize("more", [[], [ModelResponse([TextPart("x")])]], ids=["it is the last", "it was answered"])
+def test_no_answer_is_put_behind_an_image_in_a_result_that_pydantic_ai_moves_itself(more: list[ModelMessage]) -> None:
+    image = BinaryContent(b"png", media_type="image/png")
+    called = ModelResponse([ToolCallPart("f", {}, "a" * 9)], model_name="mistral-large-latest", provider_name="mistral")
+    history = [ModelRequest([UserPromptPart("a")]), called, ModelRequest([ToolReturnPart("f", image, "a" * 9)]), *more]
+    settled = settle_model_messages(history, MISTRAL)
+    assert [message.kind for message in settled] == [message.kind for message in history]
 
 
 @pytest.mark.parametrize("route", [CLAUDE, GPT, GEMINI, "deepseek/deepseek-chat"])
