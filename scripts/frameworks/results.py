@@ -138,7 +138,8 @@ def page(record: Record, around: str) -> str:
     before, _, rest = around.partition(BEGIN)
     after = rest.partition(END)[2]
     rules = "\n".join(_broken(record))
-    parts = [_numbers(record), "\n".join(table(record)), _remarks(record), _owned(record), _RULES, rules]
+    whole = "\n".join(table(record))
+    parts = [_numbers(record), whole, _remarks(record), _unasked(record), _owned(record), _RULES, rules]
     return before + "\n\n".join([BEGIN, *parts, END]) + after
 
 
@@ -172,15 +173,15 @@ def _numbers(record: Record) -> str:
     requests, streamed = (sum(one.requests for one in some) for some in (whole, streams))
     refused = sum(len(one.refusals) for one in (*whole, *streams))
     stopped = [one.framework for one in travels if not one.legato and (one.refusals or one.error)]
-    alone = f"without Legato {_listed(stopped)} did not come to the end of it" if stopped else ""
+    alone = f"Without Legato {_listed(stopped)} did not reach its end." if stopped else ""
     homes = [one for one in record.journeys if one.about.startswith("home")]
     without, thoughts = sum(one.thoughts_without for one in homes), sum(one.thoughts for one in homes)
     place = "in a network that had nothing but loopback" if record.is_alone else "kept from the network by settings"
     return fill(
         f"On {record.date}, with {versions}, {place}: **{summary(record)}**. One conversation in each framework, with "
         f"another provider and two parallel calls at every turn, made {requests} requests with Legato, and the same "
-        f"conversation streamed {streamed}, of which {refused or 'none'} "
-        f"{'was' if refused < 2 else 'were'} refused; {alone}. In two turns on one family, {thoughts} signed or "
+        f"conversation streamed {streamed}; {refused or 'none'} of them {'was' if refused < 2 else 'were'} refused. "
+        f"{alone} In two turns on one family, {thoughts} signed or "
         f"encrypted thoughts came back to the models that had them ({without} without Legato).",
         WIDTH,
     )
@@ -188,7 +189,7 @@ def _numbers(record: Record) -> str:
 
 def _owned(record: Record) -> str:
     """What only one framework has, and ran as well."""
-    lines = ["Run with Legato as well, with what only one framework has:\n"]
+    lines = ["Features that only one framework has were run with Legato as well:\n"]
     for one in record.journeys:
         if one.is_own:
             came = "it failed" if one.error else f"{len(one.refusals) or 'none'} refused"
@@ -202,25 +203,40 @@ def _remarks(record: Record) -> str:
     for name in record.versions:
         own = [damage for damage in Damage if damage is not Damage.NONE and _is_fine(record, name, damage)]
         if own:
-            lines.append(f"- {name} by itself takes care of: {', '.join(own)}.")
+            lines.append(f"- {name} repairs by itself: {', '.join(own)}.")
         for damage in Damage:
             cells = [cell for cell in record.cells if cell.framework == name and cell.damage is damage]
             if any(cell.legato is Verdict.LOST for cell in cells):
                 lines.append(
-                    f"- {name} has taken results out of a history that is {damage} before anyone is asked, so Legato "
-                    "cannot tell them either."
+                    f"- {name} drops results from a history that is {damage} before any hook is called, so Legato "
+                    "cannot restore them."
                 )
     return "\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines)
 
 
+def _unasked(record: Record) -> str:
+    """What frameworks did by themselves in place of asking, or before it: raise, or leave results out."""
+    found: dict[tuple[str, Damage, Verdict, str], list[str]] = {}
+    for cell in record.cells:
+        if cell.without in (Verdict.RAISED, Verdict.LOST):
+            first, *_ = cell.why.split(". ")
+            said = f"`{first}`" if cell.without is Verdict.RAISED else "the results were left out of the request"
+            found.setdefault((cell.framework, cell.damage, cell.without, said), []).append(FAMILIES[cell.family])
+    lines = ["Why a cell says *raised* or *lost* without Legato:\n"]
+    for (name, damage, verdict, said), families in found.items():
+        where = "" if len(families) == len(FAMILIES) else f" on {_listed(families)}"
+        lines.append(fill(f"- {name}, {damage}{where}: {verdict}, {said}.", WIDTH, subsequent_indent="  "))
+    return "\n".join(lines)
+
+
 _RULES = (
-    "What was refused without Legato, by which rule; each has its source there, a recorded refusal or a public issue. "
-    "Whether a signature\nis its own is known to a provider alone (`own-reasoning`):"
+    "What was refused without Legato, and by which rule; each rule names its source, a recorded refusal or a public\n"
+    "issue. Only a provider can tell whether a signature is its own (`own-reasoning`):"
 )
 
 
 def _broken(record: Record) -> list[str]:
-    lines = ["| rule | damage | refused of |", "|---|---|---|"]
+    lines = ["| rule | damage | refused for |", "|---|---|---|"]
     rules = sorted({cell.rule for cell in record.cells if cell.rule})
     for rule in rules:
         cells = [cell for cell in record.cells if cell.rule == rule]
