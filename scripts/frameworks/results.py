@@ -208,8 +208,8 @@ def _remarks(record: Record) -> str:
             cells = [cell for cell in record.cells if cell.framework == name and cell.damage is damage]
             if any(cell.legato is Verdict.LOST for cell in cells):
                 lines.append(
-                    f"- {name} drops results from a history that is {damage} before any hook is called, so Legato "
-                    "cannot restore them."
+                    f"- {name} drops results from a history that is {damage} before any hook is called. Legato settles "
+                    "what is left in the request, and does not bring them back."
                 )
     return "\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines)
 
