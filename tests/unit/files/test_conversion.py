@@ -195,7 +195,7 @@ def test_a_session_is_put_where_its_agent_looks(
     assert installed.path == tmp_path / "home" / place
     assert installed.path.read_bytes() == converted.data
     assert installed.resume == f"cd /work && {resume} {SESSION}"
-    with pytest.raises(FormatError, match="exists already, and is not replaced; `cd .* goes on with it"):
+    with pytest.raises(FormatError, match=r"exists already, and is not replaced; `cd .* goes on with it"):
         install(converted)
 
 

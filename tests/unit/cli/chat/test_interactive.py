@@ -690,7 +690,9 @@ def test_leaving_tells_how_to_come_back(talk: Talk, home: Home):
     (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
 
     session = msgspec.json.decode(line)["id"]
-    assert ran.text.endswith(f"Resume with: legato --resume {session} --simulate\n"), "without it, a key would be needed"
+    assert ran.text.endswith(f"Resume with: legato --resume {session} --simulate\n"), (
+        "without it, a key would be needed"
+    )
     assert "Resume with" not in talk("/quit").text
     assert "Resume with" not in talk("hello", stores=False).text
 
