@@ -37,7 +37,7 @@ from legato.gateway.state import GatewayState, MemoryState, RecentlyUsed
 from legato.gateway.surfaces import door_or_any, doors_beside, find_door
 from legato.gateway.tellings import Tellings
 from legato.model import Answer, Dialect, JsonObject, Target
-from legato.model.hashing import base62
+from legato.model.hashing import digits62
 from legato.request.tokens import Estimator
 from legato.routing import HealthBook, Policy, Profile, Router, only
 from legato.serving.contract import ConnectionCut
@@ -53,9 +53,12 @@ _Carrying: TypeAlias = Relay | Forwarding | SummaryRelay
 _ACCOUNTS = 1_000
 """accounts of clients for which it is known how routes are: our choice, a small record each"""
 
+_ID_DIGITS = 22
+"""of an id in base62: about 128 bits, so that no two are ever the same"""
+
 
 def _random_id() -> str:
-    return base62(secrets.token_bytes(16).hex(), length=22)
+    return digits62(secrets.randbelow(62**_ID_DIGITS), _ID_DIGITS)
 
 
 class Gateway:

@@ -10,7 +10,6 @@ its last character alone.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -21,7 +20,7 @@ from legato.gateway.carriers import Sealer
 from legato.gateway.contract import Delivery
 from legato.gateway.retelling import Retelling
 from legato.model import Answer, Block, Media, Text, Thinking, ToolCall
-from legato.wire.deltas import BlockDone, BlockStart, Delta, TextDelta, ThinkingDelta, deltas_of
+from legato.wire.deltas import BlockDone, BlockStart, Delta, TextDelta, ThinkingDelta
 from legato.wire.growing import Whole
 
 B = TypeVar("B", bound=Block)
@@ -43,7 +42,7 @@ class OnParts(Retelling):
         """`answer` in parts, one of which carries what there is to carry: the first call, or the last that can."""
         self._know(answer)
         self._foresee(answer)
-        deltas = [told for delta in deltas_of(answer, sys.maxsize) for told in super(OnParts, self).tell(delta)]
+        deltas = [told for delta in self._untold(answer) for told in super(OnParts, self).tell(delta)]
         deltas += super()._close_thoughts()
         blocks = [self._in_parts(delta.block) for delta in deltas if isinstance(delta, BlockDone)]
         place = _carrying_place(blocks)

@@ -14,7 +14,6 @@ another carrier. Where it has a place depends on the client, see `manners`.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import ClassVar
 
@@ -28,7 +27,7 @@ from legato.gateway.contract import Delivery
 from legato.gateway.own_calls import SIGNATURES
 from legato.gateway.uncarried import ToldThought, Uncarried
 from legato.model import Answer, Block, Dialect, JsonObject, Origin, Target, Text, Thinking, ToolCall, ToolResponse
-from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta
 from legato.wire.growing import Part, Whole
 from legato.wire.openai_responses.reply import ITEM_TYPE
 
@@ -153,18 +152,18 @@ class Retelling:
     def end(self, answer: Answer) -> list[Delta]:
         """What is still to say of `answer`."""
         self._know(answer)
-        return self._rest(answer)
+        return [*self._tell_rest(answer), *self._ending()]
 
-    def _rest(self, answer: Answer) -> list[Delta]:
-        deltas = [told for delta in self._untold(answer) for told in self.tell(delta)]
-        return [*deltas, *self._ending()]
+    def _tell_rest(self, answer: Answer) -> list[Delta]:
+        """All of `answer` that was not told yet, block by block."""
+        return [told for delta in self._untold(answer) for told in self.tell(delta)]
 
     def blocks(self, answer: Answer) -> tuple[Block, ...]:
-        """`answer` as the client is given it, all at once."""
+        """`answer` as the client is given it, all at once: none of it was told before."""
         self._know(answer)
         self._foresee(answer)
-        deltas = [told for delta in deltas_of(answer, sys.maxsize) for told in self.tell(delta)]
-        return tuple(delta.block for delta in [*deltas, *self._rest(answer)] if isinstance(delta, BlockDone))
+        deltas = [*self._tell_rest(answer), *self._ending()]
+        return tuple(delta.block for delta in deltas if isinstance(delta, BlockDone))
 
     def call(self, call: ToolCall, number: int) -> ToolCall:
         """`call`, the one of that number, under the id that the client knows it by."""
@@ -189,8 +188,7 @@ class Retelling:
             return
         scout = Retelling(self._delivery, self._sealer, self._answer_id, self._told)
         scout.begin(self._target, self._route)
-        for delta in deltas_of(answer, sys.maxsize):
-            scout.tell(delta)
+        scout._tell_rest(answer)
         self._news.foresee(scout._news)
 
     def _untold(self, answer: Answer) -> Iterator[Delta]:
