@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from legato import parse, render
 from legato.model import ToolSpec
+from legato.wire.options import schemas
 from legato.wire.options.schemas import arguments_schema
 from on_the_wire import tools_of
 
@@ -84,8 +85,24 @@ _SCHEMAS = st.recursive(
 )
 
 
+_ARGUMENTS = st.dictionaries(st.sampled_from(["type", "properties", "items", "anyOf"]), _SCHEMAS)
+
+
+@given(schema=_ARGUMENTS)
+@example(OURS)
+@example(GOOGLES)
+@example({"properties": {"type": {"type": "OBJECT"}, "items": [{"type": "STRING"}]}})
+@example({"items": [{"anyOf": [{"not": {"type": "STRING"}}]}]})
+def test_a_schema_in_which_nothing_is_to_be_translated_is_what_translating_it_gives(schema: dict[str, Any]) -> None:
+    quick = arguments_schema(schema)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schemas, "_is_json_schema", lambda _: False)
+        thorough = arguments_schema(schema)
+    assert (quick, quick is schema) == (thorough, thorough is schema)
+
+
 @pytest.mark.parametrize("route", ROUTES)
-@given(schema=st.dictionaries(st.sampled_from(["type", "properties", "items", "anyOf"]), _SCHEMAS))
+@given(schema=_ARGUMENTS)
 def test_whatever_a_schema_holds_its_request_is_accepted(route: str, schema: dict[str, Any]) -> None:
     request = render(talk(user("go")), route, tools=[ToolSpec("read", parameters=schema)])
     request.verify()
