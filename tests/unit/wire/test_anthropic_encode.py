@@ -229,11 +229,12 @@ def test_an_answer_that_may_be_continued_does_not_end_in_whitespace() -> None:
 
 
 def test_signed_thinking_goes_home_as_it_came() -> None:
-    secret = Thinking(native={"data": "ciphertext"})
-    unit = exchange([SIGNED, secret, Text("yes"), call("a")], success("a"), origin=HOME)
-    assert said(unit)[:2] == [
+    secret, unshown = Thinking(native={"data": "ciphertext"}), Thinking(native={"signature": "sig"})
+    unit = exchange([SIGNED, secret, unshown, Text("yes"), call("a")], success("a"), origin=HOME)
+    assert said(unit)[:3] == [
         ("assistant", {"type": "thinking", "thinking": "let me see", "signature": "sig=="}),
         ("assistant", {"type": "redacted_thinking", "data": "ciphertext"}),
+        ("assistant", {"type": "thinking", "thinking": "", "signature": "sig"}),
     ]
 
 
