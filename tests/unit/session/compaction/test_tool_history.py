@@ -233,6 +233,27 @@ def test_what_was_measured_is_not_printed_or_encoded_again_for_the_request(
         assert list(RenderCache.of(conversation)._encoded.values()) == [encoded]
 
 
+@pytest.mark.parametrize("route", ROUTES)
+def test_each_new_call_is_encoded_once_in_a_step_whoever_asks_for_it(route: str) -> None:
+    conversation = talk(*turns(20, tokens=20))
+    where = target(route, window=1_000_000)
+    gauge = TokenGauge(conversation, where)
+    render(conversation, where)
+    [encoded] = RenderCache.of(conversation)._encoded.values()
+    shapes: Any = encoded.encoder._shapes
+    encode_call, seen = shapes.call, list[str]()
+    shapes.call = lambda wire_id, name, call: seen.append(wire_id) or encode_call(wire_id, name, call)
+    for number in range(20, 24):
+        add(conversation, *turns(1, start=number))
+        gauge.refresh(Estimator())
+        request = render(conversation, where)
+        request.verify()
+        request.json()
+        request.digest()
+    assert len(seen) == 4
+    assert len(set(seen)) == 4
+
+
 def test_an_overflow_frees_a_real_part_or_nothing_is_done() -> None:
     conversation = talk(*turns(40, tokens=60))
     assert asked(conversation, take=False) is None
