@@ -7,7 +7,8 @@ import re
 import pytest
 
 from legato import render, resolve
-from legato.model import IdScheme
+from legato.model import CallKind, IdScheme, ToolCall
+from legato.request.catalogue import default_catalogue
 from legato.transcript import Conversation
 from on_the_wire import WireCall, WireResult, calls_of, results_of, sent, unpaired
 
@@ -138,6 +139,63 @@ def test_each_vendor_is_given_the_form_that_it_gives_out_itself() -> None:
         "kimi/kimi-k2-thinking": IdScheme.KIMI,
     }
     assert {route: resolve(route).capabilities.id_scheme for route in expected} == expected
+
+
+SERVED = {f"{name}/{provider.example}": provider.dialect for name, provider in default_catalogue().providers.items()}
+"""every provider with its usual model, and the format that it speaks"""
+KIMI_ELSEWHERE = ("openrouter/moonshotai/kimi-k2", "groq/moonshotai/kimi-k2-instruct", "together/moonshotai/Kimi-K2")
+MISTRAL_ELSEWHERE = ("openrouter/mistralai/devstral-medium", "vllm/mistralai/Ministral-8B", "azure/mistral-large")
+OTHERS = ("kimi/", "mistral/", "vercel-gateway/")
+"""providers of OpenAI's formats whose models have ids of their own, or are told of no calls"""
+some_givers = pytest.mark.parametrize("giver", ["anthropic", "openai", "kimi"])
+
+
+def ids_sent(giver: str, route: str) -> list[str]:
+    """The ids of four calls and of their results; the last call has free text for its arguments."""
+    told = conversation(giver)
+    told.record(ai(ToolCall("patch", {"input": "+ a"}, "", kind=CallKind.CUSTOM)))
+    told.record(result("", "ok", name="patch"))
+    told.human("go on")
+    items = sent(render(told, route))
+    assert len(calls_of(items)) == len(results_of(items)) == 4
+    assert unpaired(items) == []
+    return [item.id for item in (*calls_of(items), *results_of(items))]
+
+
+@pytest.mark.req("REQ-915-018")
+@some_givers
+@pytest.mark.parametrize(
+    "route",
+    [
+        route
+        for route, dialect in SERVED.items()
+        if dialect in ("openai_chat", "openai_responses") and not route.startswith(OTHERS)
+    ],
+)
+def test_every_provider_of_openais_formats_is_sent_ids_that_begin_with_call(route: str, giver: str) -> None:
+    assert [one for one in ids_sent(giver, route) if not re.fullmatch(r"call_[A-Za-z0-9_-]{1,59}", one)] == []
+
+
+@pytest.mark.req("REQ-915-019")
+@some_givers
+@pytest.mark.parametrize("route", [route for route, dialect in SERVED.items() if dialect == "anthropic"])
+def test_every_provider_of_anthropics_format_is_sent_ids_that_begin_with_toolu(route: str, giver: str) -> None:
+    assert [one for one in ids_sent(giver, route) if not re.fullmatch(r"toolu_[A-Za-z0-9_-]{1,58}", one)] == []
+
+
+@pytest.mark.req("REQ-915-020")
+@some_givers
+@pytest.mark.parametrize("route", KIMI_ELSEWHERE)
+def test_kimi_is_sent_its_own_form_of_ids_whoever_serves_it(route: str, giver: str) -> None:
+    numbers = [re.fullmatch(r"functions\.(?:read|grep|patch):([0-9]+)", one) for one in ids_sent(giver, route)]
+    assert [number and number[1] for number in numbers] == ["0", "1", "2", "3"] * 2
+
+
+@pytest.mark.req("REQ-915-021")
+@some_givers
+@pytest.mark.parametrize("route", MISTRAL_ELSEWHERE)
+def test_mistrals_models_are_sent_nine_letters_or_digits_whoever_serves_them(route: str, giver: str) -> None:
+    assert [one for one in ids_sent(giver, route) if not re.fullmatch(r"[A-Za-z0-9]{9}", one)] == []
 
 
 @pytest.mark.req("REQ-915-020")

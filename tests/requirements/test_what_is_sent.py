@@ -86,6 +86,18 @@ def test_what_was_recorded_since_the_last_request_is_in_the_next_one(route: str)
     ]
 
 
+@pytest.mark.req("REQ-915-001")
+@routes
+def test_what_came_late_is_in_the_next_request_at_its_place(route: str) -> None:
+    told = talk(user("one"), calls("a"), user("three"))
+    render(told, route)
+    told.record(result("a", "two"))
+    words = [item.text if isinstance(item, Words) else item.value for item in sent(render(told, route))
+             if isinstance(item, Words | WireResult)]  # fmt: skip
+    assert [word for word in words if word in ("one", "two", "three")] == ["one", "two", "three"]
+    assert not any("No result" in str(word) for word in words)
+
+
 # --- the same everywhere ----------------------------------------------------------------------------------------------
 
 

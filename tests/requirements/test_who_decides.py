@@ -20,7 +20,7 @@ from legato.request.render_cache import RenderCache
 from legato.transcript import Conversation, Unit
 from legato.wire.dialects import dialect_parts
 from legato.wire.phrases import ERROR_MARK
-from legato.wire.projection.messages import CallPart, ResultPart, ResultsMessage
+from legato.wire.projection.messages import AnswerMessage, CallPart, ResultPart, ResultsMessage, TextPart
 from on_the_wire import WireCall, WireResult, calls_of, read_body, sent
 
 from builders import OTHER_ROUTES, ROUTES, ai, call, result, talk, thought, tool, units, user
@@ -148,6 +148,16 @@ def test_a_dialect_spells_an_exchange_as_it_is_given_to_it_even_if_it_lacks_resu
     answers = [shapes.result("call_b", "read", "B", False)]
     items = read_body(body_of(route, shapes.exchange([], asked, answers, False)), route)
     assert [type(item) for item in items] == [WireCall, WireCall, WireResult]
+
+
+@pytest.mark.req("REQ-915-037")
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_dialect_spells_an_answer_as_it_is_given_to_it_even_if_a_call_stands_twice(route: str) -> None:
+    given_calls = [part(key, "").call for key in "zaz"]
+    answer = shapes_of(route).answer(AnswerMessage([TextPart("I look"), *given_calls]))
+    items = read_body(body_of(route, answer), route)
+    assert [item.name for item in items if isinstance(item, WireCall)] == ["tool_z", "tool_a", "tool_z"]
+    assert len(items) == 4
 
 
 @pytest.mark.req("REQ-915-037")

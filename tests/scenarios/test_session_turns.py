@@ -174,6 +174,18 @@ async def test_a_switch_at_rest_binds_the_next_request_only() -> None:
     assert told(talk.talk.log)[-5:-3] == [f"turn 2 began on {GPT}: message", f"step 1 began on {GPT}, attempt 1"]
 
 
+@pytest.mark.req("REQ-915-003")
+async def test_a_switch_to_another_model_of_the_same_provider_binds_the_next_request_too() -> None:
+    transport = simulated()
+    models = ["claude-sonnet-4-5", "claude-opus-4-8", "claude-sonnet-4-5"]
+    async with session(f"anthropic/{models[0]}", world=world(transport)) as talk:
+        await talk.send("Hello")
+        for model in models[1:]:
+            await talk.switch(f"anthropic/{model}")
+            await talk.send("Hello")
+    assert [seen.json["model"] for seen in transport.requests] == models
+
+
 @pytest.mark.req("REQ-915-002", "REQ-915-050")
 async def test_a_switch_while_a_tool_runs_waits_for_the_next_turn() -> None:
     transport, shop = simulated(), Workshop()

@@ -213,6 +213,28 @@ def test_what_goes_back_after_a_batch_are_results_alone(route: str) -> None:
     assert [[type(block) for block in entry.blocks] for entry in tools] == [[ToolResponse]] * 2
 
 
+@pytest.mark.req("REQ-915-032")
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_what_stands_for_calls_that_were_cancelled_are_results_alone_too(has_begun: bool) -> None:
+    async def scenario() -> Sequence[Record]:
+        shop = Workshop()
+        async with session(tools=[shop.hold], limits=Limits(parallel=2)) as talk:
+            turn = talk.send(FIVE)
+            if has_begun:
+                await shop.until(lambda: len(shop.running) == 2)
+                turn.cancel()
+            async for event in turn:
+                if isinstance(event, events.CallsMade):
+                    turn.cancel()
+            await turn
+            assert bool(shop.began) is has_begun
+            return talk.talk.log
+
+    log = anyio.run(scenario)
+    tools = [record.entry for record in log if isinstance(record, Recorded) and record.entry.speaker is Speaker.TOOL]
+    assert [[type(block) for block in entry.blocks] for entry in tools] == [[ToolResponse]] * 5
+
+
 @pytest.mark.req("REQ-915-030")
 def test_each_session_and_each_subagent_has_a_scheduler_of_its_own_for_as_long_as_it_lives() -> None:
     made: list[Session] = []

@@ -127,7 +127,10 @@ def _chat(message: Any) -> Iterator[Item]:
                 yield Thought("".join(chunk["text"] for chunk in part["thinking"]))
     yield from _texts(message["role"], message.get("content"))
     for call in message.get("tool_calls") or ():
-        yield WireCall(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"]))
+        if "custom" in call:
+            yield WireCall(call["id"], call["custom"]["name"], {"input": call["custom"]["input"]})
+        else:
+            yield WireCall(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"]))
 
 
 def _responses(item: Any) -> Iterator[Item]:
@@ -136,7 +139,9 @@ def _responses(item: Any) -> Iterator[Item]:
             yield Thought("".join(part["text"] for part in item["summary"]))
         case "function_call":
             yield WireCall(item["call_id"], item["name"], json.loads(item["arguments"]))
-        case "function_call_output":
+        case "custom_tool_call":
+            yield WireCall(item["call_id"], item["name"], {"input": item["input"]})
+        case "function_call_output" | "custom_tool_call_output":
             yield WireResult(item["call_id"], item["output"])
         case _:
             yield from _texts(item["role"], item["content"])

@@ -58,6 +58,16 @@ def test_the_same_wire_id_in_a_later_answer_is_another_call() -> None:
     ]
 
 
+@pytest.mark.req("REQ-915-014")
+def test_a_name_that_was_undone_is_given_to_no_other_call() -> None:
+    conversation = talk(user("hi"), calls("call_0"), result("call_0", "one"), Rewound(to=1))
+    for _ in range(2):
+        conversation.record(calls("call_0"))
+        conversation.record(result("call_0", "two"))
+    assert ids(conversation) == ["hist_tool_0", "hist_tool_0_2", "hist_tool_0_3"]
+    assert ids(Conversation(conversation.log)) == ids(conversation)
+
+
 def test_a_reused_id_means_its_newest_call_even_if_the_older_was_never_answered() -> None:
     conversation = talk(calls("call_0"), user("go on"), calls("call_0"), result("call_0", "two"))
     assert completions(conversation) == [

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from legato import render
 from legato.ledger import CallNews, CallState, Ledger, infer, next_state
 from legato.model import CallId, ClosureReason, Ending, Media, MediaKind, ToolResponse
 from legato.model.records import (
@@ -32,27 +33,48 @@ CANCELLED = response("a", None, reason=ClosureReason.CANCELLED_RUNNING)
 SYNTHETIC = response("a", None, reason=ClosureReason.NO_RESULT, synthetic=True)
 
 
+LADDER = [
+    (ToolResponse(error="e", is_complete=True, result="r"), CallNews.FAILED),
+    (ToolResponse(error=""), CallNews.FAILED),
+    (ToolResponse(error="", is_complete=True, result="r"), CallNews.FAILED),
+    (ToolResponse(is_complete=True), CallNews.FINISHED),
+    (ToolResponse(result="r"), CallNews.FINISHED),
+    (ToolResponse(result=""), CallNews.FINISHED),
+    (ToolResponse(result={}), CallNews.FINISHED),
+    (ToolResponse(result=0), CallNews.FINISHED),
+    (ToolResponse(result="r", is_complete=False), CallNews.FINISHED),
+    (ToolResponse(media=(Media(MediaKind.IMAGE, "image/png", url="u"),)), CallNews.FINISHED),
+    (ToolResponse(reason=ClosureReason.DENIED), CallNews.CANCELLED),
+    (ToolResponse(reason=ClosureReason.DENIED, synthetic=True), CallNews.CLOSED),
+    (ToolResponse(), None),
+    (ToolResponse(is_complete=False), None),
+]
+STATES = {
+    CallNews.FAILED: (CallState.ERROR, "error"),
+    CallNews.FINISHED: (CallState.COMPLETE, "success"),
+    CallNews.CANCELLED: (CallState.CANCELLED, "cancelled"),
+    CallNews.CLOSED: (CallState.PENDING, "synthetic"),
+    None: (CallState.PENDING, "synthetic"),
+}
+"""what follows for the call, and what a request tells of it"""
+
+
 @pytest.mark.req("REQ-915-048")
-@pytest.mark.parametrize(
-    ("given", "news"),
-    [
-        (ToolResponse(error="e", is_complete=True, result="r"), CallNews.FAILED),
-        (ToolResponse(error=""), CallNews.FAILED),
-        (ToolResponse(is_complete=True), CallNews.FINISHED),
-        (ToolResponse(result="r"), CallNews.FINISHED),
-        (ToolResponse(result=""), CallNews.FINISHED),
-        (ToolResponse(result={}), CallNews.FINISHED),
-        (ToolResponse(result=0), CallNews.FINISHED),
-        (ToolResponse(result="r", is_complete=False), CallNews.FINISHED),
-        (ToolResponse(media=(Media(MediaKind.IMAGE, "image/png", url="u"),)), CallNews.FINISHED),
-        (ToolResponse(reason=ClosureReason.DENIED), CallNews.CANCELLED),
-        (ToolResponse(reason=ClosureReason.DENIED, synthetic=True), CallNews.CLOSED),
-        (ToolResponse(), None),
-        (ToolResponse(is_complete=False), None),
-    ],
-)
-def test_what_a_response_tells_follows_the_ladder(given: ToolResponse, news: CallNews | None) -> None:
+@pytest.mark.parametrize(("given", "news"), LADDER)
+def test_what_a_response_tells_follows_the_ladder(given: ToolResponse, news: CallNews) -> None:
     assert infer(given) is news
+
+
+@pytest.mark.req("REQ-915-048")
+@pytest.mark.parametrize(("given", "news"), LADDER)
+def test_the_ledger_its_reconstruction_and_a_request_follow_the_ladder(given: ToolResponse, news: CallNews) -> None:
+    conversation = talk(user("hi"), calls("a"), tool(replace(given, wire_id="a")))
+    state, kind = STATES[news]
+    assert [call.state for call in conversation.ledger.in_order] == [state]
+    assert [call.state for call in Ledger.replay(conversation.log).in_order] == [state]
+    assert [emitted.completion for emitted in render(conversation, "anthropic/claude-sonnet-4-5").report.emitted] == [
+        kind
+    ]
 
 
 @pytest.mark.parametrize("news", CallNews)

@@ -180,6 +180,7 @@ async def test_one_tool_that_needs_an_argument_is_not_run_without_a_loop_either(
         await run_tool(double)
 
 
+@pytest.mark.req("REQ-915-035")
 async def test_one_tool_without_a_loop_has_its_time_limit_and_can_be_cancelled() -> None:
     ended: list[str] = []
 

@@ -8,6 +8,7 @@ from legato.errors import InvalidEntry, RenderError, UnknownCall
 from legato.model import (
     Authority,
     CallId,
+    CallKind,
     ClosureReason,
     Ending,
     Entry,
@@ -166,6 +167,17 @@ def test_a_call_inside_a_human_entry_belongs_to_the_model() -> None:
     conversation = talk(user("look", call("a")), result("a"))
     assert shape(conversation) == ["said look", "call a, = success"]
     assert decisions(conversation) == [("reattributed", "call-under-human")]
+
+
+@pytest.mark.req("REQ-915-047")
+@pytest.mark.parametrize("kind", CallKind)
+def test_a_call_that_is_given_to_the_model_is_what_it_was(kind: CallKind) -> None:
+    asked = ToolCall("read", {"input": "x"}, "call_a", kind=kind, namespace="files", native={"extra_content": {"a": 1}})
+    misplaced, right = (units(talk(speaker(asked), tool(response("call_a")))) for speaker in (tool, ai))
+    assert [(unit.blocks, unit.completions) for unit in misplaced if isinstance(unit, Exchange)] == [
+        (unit.blocks, unit.completions) for unit in right if isinstance(unit, Exchange)
+    ]
+    assert len(misplaced) == len(right) == 1
 
 
 @pytest.mark.parametrize("speaker", [Speaker.HUMAN, Speaker.AI])
