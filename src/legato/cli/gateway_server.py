@@ -32,7 +32,7 @@ from legato.cli.settings.schema import ServeSettings, Settings
 from legato.cli.terminal.cells import clip, one_line
 from legato.diagnostics import Redactor
 from legato.diagnostics.emission import emit
-from legato.errors import ConfigError
+from legato.errors import ConfigError, UnknownTarget
 from legato.gateway.app import AppLimits, GatewayApp, Served
 from legato.gateway.gatekeeper import Gatekeeper, is_loopback, origin_of
 from legato.gateway.gateway import Gateway
@@ -183,14 +183,14 @@ def profile_of(settings: Settings) -> Profile:
             return initial_profile(settings)
         except NotConfigured:
             raise NotConfigured(not_configured("legato serve", "--route")) from None
-    named = [only(name) if "/" in name else find_profile(settings, name) for name in names]
-    profile = named[0]
-    if len(named) > 1:
+    try:
+        named = [only(name) if "/" in name else find_profile(settings, name) for name in names]
         routes = {route.name: route for each in named for route in each.routes}
-        profile = Profile(_TURNS, tuple(routes.values()), Policy.ROUND_ROBIN)
-    for route in profile.routes:
-        resolve_route(settings, route.name)  # a route that leads nowhere is refused now
-    return profile
+        for name in routes:
+            resolve_route(settings, name)  # a route that leads nowhere is refused now
+    except (ConfigError, UnknownTarget) as error:
+        raise type(error)(f"serve.routes (--route): {error.message}", **error.facts) from None
+    return Profile(_TURNS, tuple(routes.values()), Policy.ROUND_ROBIN) if len(named) > 1 else named[0]
 
 
 def _log_file(wanted: ServeSettings) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ from legato.cli import completing
 from legato.cli.client_settings import CLIENTS, fish_lines, shell_lines, url_of
 from legato.cli.exits import ExitCode
 from legato.cli.saying import say, say_data
+from legato.errors import CallerError
 
 if TYPE_CHECKING:
     from legato.cli.settings.layers import Loaded
-    from legato.cli.settings.schema import ServeSettings, Settings
+    from legato.cli.settings.schema import ServeSettings
 
 _EVERYBODY = "all"
 """in place of a key's name"""
@@ -124,10 +126,10 @@ def serve(
         return _print_settings(client, loaded.settings.serve)
     if forget is not None:
         return _forget(forget, loaded.settings.serve.store)
-    return _serve(loaded.settings)
+    return _serve(loaded)
 
 
-def _serve(settings: Settings) -> int:
+def _serve(loaded: Loaded) -> int:
     import signal
 
     from legato.cli.async_main import run_async
@@ -136,8 +138,21 @@ def _serve(settings: Settings) -> int:
     require_extra("the gateway")
     from legato.cli.gateway_server import serve_until_signalled
 
-    number = run_async(lambda: serve_until_signalled(settings))
+    try:
+        number = run_async(lambda: serve_until_signalled(loaded.settings))
+    except CallerError as error:  # of settings that fit, and mean nothing
+        place = _file_of(error.message, loaded)
+        if not place:
+            raise
+        raise type(error)(f"{place}: {error.message}", **error.facts) from None
     return ExitCode.OK if number is signal.SIGINT else ExitCode.TERMINATED
+
+
+def _file_of(message: str, loaded: Loaded) -> str:
+    """The file with the setting that `message` begins with; empty if it was made elsewhere, or if there is none."""
+    named = re.match(r"serve\.\w+", message)
+    places = [place for key, place in loaded.origins.items() if named and f"{key}.".startswith(f"{named[0]}.")]
+    return next((place for place in places if Path(place).is_file()), "")
 
 
 def _add_key(name: str, config: Path | None) -> int:

@@ -197,6 +197,29 @@ def test_the_command_line_goes_before_the_settings(home: Home) -> None:
     assert "export ANTHROPIC_BASE_URL=http://127.0.0.1:9001" in changed.stdout
 
 
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ('routes = ["nobody/any"]', "serve.routes (--route): no provider 'nobody'"),
+        ('routes = ["nobody"]', "serve.routes (--route): there is no profile 'nobody'"),
+        ('retention = "30"', "serve.retention: '30' is no time"),
+        ('origins = ["*"]', "serve.origins (--allow-origin): '*'"),
+        ('[serve.models]\n"gpt-*" = "nobody"', "serve.models: the models that fit 'gpt-*'"),
+        ("[serve.keys.ann]\ndigests = []", "serve.keys has names and no digests"),
+    ],
+)
+def test_a_setting_that_means_nothing_is_refused_with_its_file_and_name(home: Home, setting: str, told: str) -> None:
+    home.configure(f"[serve]\n{setting}\n")
+    result = home.legato("serve", "--simulate", "--port", "0")
+    assert (result.exit_code, f"{home.settings}: {told}" in result.stderr) == (2, True), result.stderr
+
+
+def test_an_option_that_means_nothing_is_refused_by_its_name(home: Home) -> None:
+    home.configure('[serve]\nroutes = ["openai/gpt-4.1"]\n')
+    result = home.legato("serve", "--simulate", "--port", "0", "--route", "nobody/any")
+    assert result.stderr.startswith("legato: serve.routes (--route): no provider 'nobody'")
+
+
 def test_a_strangers_project_does_not_change_the_gateway(home: Home) -> None:
     (home.work / "legato.toml").write_text("[serve]\nport = 9000\n")
     result = home.legato("serve", "--env", "claude")
