@@ -21,6 +21,7 @@ from legato.cli.providers import (
     NotConfigured,
     find_profile,
     initial_profile,
+    missing_credentials,
     not_configured,
     open_world,
     profiles_of,
@@ -275,6 +276,10 @@ def _announce(url: str, profile: Profile, settings: Settings) -> None:
     simulated = " (simulated)" if settings.simulate else ""
     say(f"Gateway on {url}; Ctrl-C ends it.")
     say(f"  answered by {routes}{simulated}")
+    for route in profile.routes:
+        missing = None if settings.serve.pass_keys else missing_credentials(settings, route)
+        if missing is not None:  # clients would be told one by one, and might take it for a matter of theirs
+            _warn(f"{route.name} cannot answer: {missing.message}")
     if settings.serve.passthrough:
         say("  requests are forwarded as they are, and mended in the report alone")
     if settings.serve.pass_keys:

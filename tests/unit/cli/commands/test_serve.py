@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +219,22 @@ def test_an_option_that_means_nothing_is_refused_by_its_name(home: Home) -> None
     home.configure('[serve]\nroutes = ["openai/gpt-4.1"]\n')
     result = home.legato("serve", "--simulate", "--port", "0", "--route", "nobody/any")
     assert result.stderr.startswith("legato: serve.routes (--route): no provider 'nobody'")
+
+
+def test_a_route_without_a_key_is_told_at_the_start(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    from legato.cli import gateway_server
+
+    async def announced(_: Any, announce: Callable[[], None]) -> signal.Signals:
+        announce()
+        return signal.SIGINT
+
+    monkeypatch.setattr(gateway_server, "run_until_signalled", announced)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    routes = ("serve", "--port", "0", "--route", CLAUDE, "--route", KIMI)
+    told = home.legato(*routes).stderr
+    assert told.startswith(f"legato: {KIMI} cannot answer: there is no key for kimi: set MOONSHOT_API_KEY")
+    assert CLAUDE not in told
+    assert home.legato(*routes, "--pass-keys").stderr == home.legato(*routes, "--simulate").stderr == ""
 
 
 def test_a_strangers_project_does_not_change_the_gateway(home: Home) -> None:
