@@ -25,6 +25,10 @@ _WITHOUT_MEANING = ("Unsupported upgrade request", "No supported WebSocket libra
 """what uvicorn says about an Upgrade, which is refused on purpose"""
 
 
+_NO_HTTP = "Invalid HTTP request received."
+"""what uvicorn says about a connection that it refuses"""
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens on `host` and `port` (0: any that is free); raises `ConfigError` if it cannot be had."""
     try:
@@ -127,7 +131,7 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """While it lasts, uvicorn does not report what happens on purpose."""
+    """While it lasts, uvicorn does not report what happens on purpose, and says what can be done about the rest."""
     logger = logging.getLogger("uvicorn.error")
     logger.addFilter(_is_news)
     try:
@@ -137,4 +141,9 @@ def _quiet() -> Generator[None]:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    return not record.getMessage().startswith(_WITHOUT_MEANING)
+    message = record.getMessage()
+    if message == _NO_HTTP:
+        record.msg = (
+            "legato: what came over a connection is no HTTP, and was refused; clients have to ask http://, not https://"
+        )
+    return not message.startswith(_WITHOUT_MEANING)

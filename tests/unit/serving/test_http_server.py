@@ -40,6 +40,19 @@ def test_a_connection_may_break_off_before_anything_was_said(caplog: pytest.LogC
     assert caplog.records == []  # it is no fault of the server
 
 
+def test_a_client_that_asks_https_is_told_about_with_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+    with on_a_port(answering(aiter_nothing)) as url, pytest.raises(httpx2.ConnectError):
+        httpx2.get(url.replace("http:", "https:"))
+    assert [record.getMessage() for record in caplog.records] == [
+        "legato: what came over a connection is no HTTP, and was refused; clients have to ask http://, not https://"
+    ]
+
+
+async def aiter_nothing() -> AsyncIterator[bytes]:
+    for piece in ():
+        yield piece
+
+
 def test_a_server_that_is_aborted_lets_go_of_everything(caplog: pytest.LogCaptureFixture) -> None:
     ended: list[str] = []
 
