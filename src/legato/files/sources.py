@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import BinaryIO, TypeAlias
 
 from legato.errors import SeveralConversations
+from legato.files.text import counted
 from legato.formats import Document
 
 PathName: TypeAlias = "str | os.PathLike[str]"
@@ -33,7 +34,7 @@ def pick_document(
         return documents[0]
     if not 1 <= number <= count:
         raise SeveralConversations(
-            f"{name}: it holds {count} conversations, and {option} counts from 1; there is no number {number}",
+            f"{name}: it holds {counted(count, 'conversation')}, and {option} counts from 1; there is no number {number}",
             conversations=count,
         )
     return documents[number - 1]

@@ -183,6 +183,28 @@ def test_repeated_results_and_calls_are_left_out() -> None:
     assert chain(records) == ["u1", "a1", "a3", "r1", "s1", "a4"]
 
 
+def test_the_child_of_a_torn_record_is_that_of_the_one_before_it() -> None:
+    records = [
+        said("u1", None, "one"),
+        answered("a1", "u1", "m1", text("two")),
+        said("u2", "a1", "three"),
+        answered("a2", "u2", "m2", text("four")),
+        said("u3", "a2", "five"),
+    ]
+    before = [json.dumps(record).encode() + b"\n" for record in records]
+    torn = mend(read(b"".join([*before[:2], before[2][:50] + b"\n", *before[3:]])))
+    assert chain(lines(torn.data)) == ["u1", "a1", "a2", "u3"]
+    assert torn.data.splitlines(keepends=True)[:2] == before[:2]
+    assert torn.data.splitlines(keepends=True)[3:] == before[4:]
+    assert str(torn.changes[-1]).startswith("line 4: the record named a parent that is not in the file")
+    assert mend(read(torn.data)).changes == []
+
+
+def test_a_parent_that_is_not_in_the_file_is_none_of_ours_where_nothing_is_damaged() -> None:
+    data = jsonl(said("u1", "elsewhere", "one"), answered("a1", "u1", "m1", text("two")), said("u2", "gone", "three"))
+    assert mend(read(data)).data == data
+
+
 def test_a_result_whose_call_is_not_in_the_file_becomes_words() -> None:
     data = jsonl(said("u1", None, [gave("gone", "lost and found"), text("hi")]), answered("a1", "u1", "m1", text("ho")))
     records = mended(data)

@@ -32,9 +32,21 @@ def mend_session(document: Document, original: Original) -> Mended:
     """The session with every call answered where it is."""
     plan = plan_mending(document, _DEMANDS)
     file = RawFile(original, *_LISTS)
-    if not plan.changes:
+    is_damaged = any(note.is_damage for note in document.notes)
+    if not plan.changes and not is_damaged:
         return Mended.of(file.unchanged())
-    return Mended.of(_Carrier(file, plan).write(), plan.changes)
+    carrier = _Carrier(file, plan, is_damaged=is_damaged)
+    written = carrier.write()
+    return Mended.of(
+        written, [*plan.changes, *(FileNote(_place(original, index), _ADOPTED) for index in carrier.adopted)]
+    )
+
+
+_ADOPTED = "the record named a parent that is not in the file; it is the child of the one before it now"
+
+
+def _place(original: Original, index: int) -> str:
+    return original.records[index].place if original.records else ""
 
 
 def has_chain(document: Document, original: Original) -> bool:
@@ -64,7 +76,7 @@ def _links(file: RawFile) -> bool:
 class _Carrier:
     """Puts the records of a plan into file order again."""
 
-    def __init__(self, file: RawFile, plan: Plan, *, relink: bool = False) -> None:
+    def __init__(self, file: RawFile, plan: Plan, *, relink: bool = False, is_damaged: bool = False) -> None:
         self.file = file
         self.plan = plan
         self.values: dict[int, JsonObject] = {}
@@ -73,7 +85,10 @@ class _Carrier:
         """what comes behind a record that does not move"""
         self.first: list[int | JsonObject] = []
         self.rehung: set[int] = set()
+        self.adopted: list[int] = []
+        """records whose parents went with what was damaged"""
         self.relink = relink
+        self.is_damaged = is_damaged
         self.is_tree = relink or _links(file)
 
     def write(self) -> Rewritten:
@@ -81,6 +96,8 @@ class _Carrier:
         gone = moved | self.plan.removed
         self._lay_out()
         self._bridge(gone)
+        if self.is_damaged and self.is_tree:
+            self._adopt(gone)
         out: list[int | JsonObject] = [*self.first]
         for index in range(self.file.count):
             if index not in gone:
@@ -143,6 +160,24 @@ class _Carrier:
                 seen.add(found)
                 found = parents[found]
             self._value(index)["parentUuid"] = found
+
+    def _adopt(self, gone: set[int]) -> None:
+        """Give the children of a record that was torn to the one before it, as the reader does.
+
+        Claude Code goes up from the last record and sees nothing above a parent that is not there.
+        """
+        kept = [index for index in range(self.file.count) if index not in gone]
+        records = {index: self.values.get(index) or self.file.value(index) for index in kept}
+        known = {as_text(record.get("uuid")) for record in records.values()}
+        before = ""
+        for index, record in records.items():
+            parent = as_text(record.get("parentUuid"))
+            if not as_text(record.get("uuid")) or record.get("isSidechain") is True:
+                continue
+            if parent and parent not in known and before and index not in self.rehung:
+                self._value(index)["parentUuid"] = before
+                self.adopted.append(index)
+            before = as_text(record.get("uuid"))
 
     def _new_record(self, step: MendStep, before: JsonObject | None) -> JsonObject:
         neighbour = self._first_record() if before is None else before
