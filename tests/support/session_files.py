@@ -427,6 +427,23 @@ DROID = jsonl(
     {"type": "message", "id": "m4", "message": {"role": "assistant", "content": [text("Two files.")]}},
 )
 
+
+def antigravity_step(index: int, kind: str, **more: Any) -> dict[str, Any]:
+    source = "USER_EXPLICIT" if kind == "USER_INPUT" else "MODEL"
+    at = f"2026-11-19T05:13:{index:02}Z"
+    return {"step_index": index, "source": source, "type": kind, "status": "DONE", "created_at": at, **more}
+
+
+ANTIGRAVITY = jsonl(
+    antigravity_step(0, "USER_INPUT", content="<USER_REQUEST>\nList the files\n</USER_REQUEST>\n"),
+    antigravity_step(
+        1, "PLANNER_RESPONSE", content="Looking.", tool_calls=[{"name": "ls", "args": {"path": "."}}],
+        input_tokens=20, cache_read_tokens=100, output_tokens=9,
+    ),
+    antigravity_step(2, "LS", content="a.txt\nb.txt"),
+    antigravity_step(3, "PLANNER_RESPONSE", content="Two files."),
+)  # fmt: skip
+
 GROK_CLI = jsonl(
     {"type": "system", "content": "You are careful."},
     {"type": "user", "content": [text("List the files")], "prompt_index": 0},
@@ -815,6 +832,7 @@ VSCODE_CHAT = whole(
 CHAT_RECORDS = jsonl(CHAT, {"messages": CHAT["messages"][:3]})
 
 EVERY_FILE: dict[str, bytes] = {
+    "antigravity": ANTIGRAVITY,
     "claude-code": CLAUDE,
     "codex": CODEX,
     "continue": CONTINUE,

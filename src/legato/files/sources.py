@@ -34,7 +34,8 @@ def pick_document(
         return documents[0]
     if not 1 <= number <= count:
         raise SeveralConversations(
-            f"{name}: it holds {counted(count, 'conversation')}, and {option} counts from 1; there is no number {number}",
+            f"{name}: it holds {counted(count, 'conversation')}, and {option} counts from 1; "
+            f"there is no number {number}",
             conversations=count,
         )
     return documents[number - 1]

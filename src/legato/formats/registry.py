@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from legato.formats import (
+    antigravity,
     claude_code,
     cline,
     codex,
@@ -67,6 +68,7 @@ FORMATS: dict[str, Format] = {
         opencode.FORMAT,
         vercel_ui.FORMAT,
         gemini_cli.FORMAT,
+        antigravity.FORMAT,
         google_adk.FORMAT,
         goose.FORMAT,
         pi.FORMAT,

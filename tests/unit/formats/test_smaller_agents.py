@@ -26,9 +26,10 @@ from legato.model import (
     ToolSpec,
     Usage,
 )
-from session_files import CURSOR, EVERY_FILE, HERMES, INSPECT, SWE_AGENT, jsonl, text, use, whole
+from session_files import CURSOR, EVERY_FILE, HERMES, INSPECT, SWE_AGENT, antigravity_step, jsonl, text, use, whole
 
 SMALLER = (
+    "antigravity",
     "continue",
     "cursor",
     "droid",
@@ -231,6 +232,39 @@ def test_every_session_of_the_database_of_goose_is_a_conversation(tmp_path: Path
         ["second"],
         ["row 5: is no JSON and was left out"],
     )
+
+
+# --- Antigravity ------------------------------------------------------------------------------------------------------
+
+
+def test_a_transcript_of_antigravity_is_read_in_the_order_of_its_steps() -> None:
+    asked = "<USER_REQUEST>\nLook.\n</USER_REQUEST>\n<ADDITIONAL_METADATA>\nIt is noon.\n</ADDITIONAL_METADATA>"
+    calls = [{"name": name, "args": {}} for name in ("write_to_file", "view_file", "run_command")]
+    document = read(
+        jsonl(
+            antigravity_step(0, "USER_INPUT", content=asked),
+            antigravity_step(4, "RUN_COMMAND", content="Output: hello"),
+            antigravity_step(1, "PLANNER_RESPONSE", thinking="Hm.", tool_calls=calls, input_tokens=1, output_tokens=2),
+            antigravity_step(2, "CODE_ACTION", content="Created file b.txt"),
+            antigravity_step(3, "VIEW_FILE", content="no such file", status="ERROR"),
+            antigravity_step(5, "CHECKPOINT", content="so far"),
+        )
+    )
+    assert document.entries[0].blocks == (
+        Text("Look."),
+        Text("<ADDITIONAL_METADATA>\nIt is noon.\n</ADDITIONAL_METADATA>"),
+    )
+    ledger = document.conversation().ledger
+    assert [(call.name, call.state, call.response and call.response.result) for call in ledger.in_order] == [
+        ("write_to_file", "complete", "Created file b.txt"),
+        ("view_file", "error", None),
+        ("run_command", "complete", "Output: hello"),
+    ]
+    assert [str(note) for note in document.notes] == [
+        "line 6: a step of type 'CHECKPOINT' is not understood and was left out"
+    ]
+    assert document.usages == {1: Usage(input=1, output=2)}
+    assert len(document.times) == len(document.entries)
 
 
 # --- the others -------------------------------------------------------------------------------------------------------
