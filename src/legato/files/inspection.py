@@ -11,7 +11,7 @@ from legato.files.inspector import Inspector
 from legato.files.sources import Progress, Source, pick_document
 from legato.formats import Document, read_all, request_for
 from legato.formats.targets import find_target, own_targets
-from legato.request import Request
+from legato.request import Request, default_catalogue
 
 
 def inspect(
@@ -39,8 +39,13 @@ def inspect(
 
 
 def render_document(document: Document, target: str | None) -> Request:
-    """The request that is made of `document` for `target`, or for the provider that it was written for."""
-    name = target or own_targets(document)[0]
+    """The request that is made of `document` for `target`, or for the provider that it was written for.
+
+    Agents that speak to any provider have files of a neutral format; then it is for the one that answered last.
+    """
+    own = own_targets(document)
+    answered = document.route.partition("/")[0]
+    name = target or (answered if len(own) > 1 and answered in default_catalogue().providers else own[0])
     return request_for(document, find_target(name, document=document))[0]
 
 

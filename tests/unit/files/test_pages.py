@@ -198,8 +198,17 @@ def test_images_are_there_and_other_media_are_named(tmp_path: Path):
     assert data.entries[0]["blocks"][0]["media"] == {"kind": "image", "mime": "image/png", "data": "aGVsbG8="}
 
 
-def test_a_page_for_a_neutral_format_is_for_chat_completions(tmp_path: Path):
-    assert read_page(page(save(tmp_path / "session.jsonl", pi_session()))).outline["wire"]["route"] == "openai/gpt-5.1"
+@pytest.mark.parametrize(
+    ("provider", "model", "route"),
+    [("p", "m", "openai/gpt-5.1"), ("anthropic", "claude-opus-4-5", "anthropic/claude-opus-4-5")],
+)
+def test_a_page_for_a_neutral_format_is_for_who_answered_or_else_for_chat_completions(
+    provider: str, model: str, route: str, tmp_path: Path
+):
+    records = pi_session()
+    records[2]["message"] |= {"provider": provider, "model": model}
+
+    assert read_page(page(save(tmp_path / "session.jsonl", records))).outline["wire"]["route"] == route
 
 
 def test_a_text_that_is_too_long_is_cut_and_says_so(tmp_path: Path):
