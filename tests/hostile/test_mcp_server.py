@@ -103,6 +103,25 @@ async def test_a_result_that_never_ends_is_an_error_of_that_call(tmp_path: Path,
     assert output.error == "the MCP server 'bad' was given up, because it sent a message of more than 16,777,216 bytes"
 
 
+@pytest.mark.parametrize("values", ['{"type": "text", "text": "x"}', "[]"])
+async def test_a_result_of_too_many_values_is_an_error_of_that_call(tmp_path: Path, values: str) -> None:
+    body = f'"content": [], "structuredContent": {{"a": [{", ".join([values] * 2)}]}}'
+    habits = f"""{LISTS}
+if method == "tools/call":
+    body = {body!r}.replace({values!r} + ", ", ({values!r} + ", ") * 100_000)
+    return '{{"jsonrpc": "2.0", "id": ' + str(message["id"]) + ', "result": {{' + body + "}}}}\\n"
+"""
+    async with connected(tmp_path, habits) as found:
+        output = await run_tool(found.tools[0])
+    assert output.error == "the MCP server 'bad' was given up, because it sent a message of more than 100,000 values"
+
+
+async def test_a_long_text_is_one_value(tmp_path: Path) -> None:
+    habits = f'{LISTS}if method == "tools/call": return {{"content": [{{"type": "text", "text": "[{{," * 100_000}}]}}'
+    async with connected(tmp_path, habits) as found:
+        assert len(str((await run_tool(found.tools[0])).result)) == 300_000
+
+
 @pytest.mark.parametrize("said", ["null", "[" * 10_000, '{"jsonrpc": "2.0", "id": 99, "result": {}}', "\\ud800", "{}"])
 async def test_what_is_no_message_is_passed_over(tmp_path: Path, said: str) -> None:
     habits = f"""{LISTS}
@@ -277,7 +296,7 @@ class Web(BaseHTTPRequestHandler):
         if method == "tools/call" and self.habit == "compressed":
             self.answer(b"\x1f\x8b", encoding="gzip")
         elif method == "tools/call":
-            self.answer(b" " * (LONGEST_MESSAGE + 1))
+            self.answer(b" " * (LONGEST_MESSAGE + 1) if self.habit == "long" else b"[" + b"[]," * 100_000 + b"[]]")
         else:
             self.answer(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode())
 
@@ -312,6 +331,7 @@ def web() -> Iterator[HTTPServer]:
     [
         ("compressed", "it sent a compressed answer, which was not asked for"),
         ("long", "it sent a message of more than 16,777,216 bytes"),
+        ("many", "it sent a message of more than 100,000 values"),
     ],
 )
 async def test_an_answer_over_http_is_bounded(
@@ -323,3 +343,7 @@ async def test_an_answer_over_http_is_bounded(
         assert found.failures == {}
         output = await run_tool(found.tools[0])
     assert output.error == f"the MCP server 'bad' was given up, because {why}"
+
+
+def test_what_is_one_argument_is_shown_as_one() -> None:
+    assert McpServer("x", command="sh", args=("-c", "rm -r src", "")).shown == "sh -c 'rm -r src' ''"

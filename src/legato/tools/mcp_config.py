@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -42,7 +43,7 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     @property
     def shown(self) -> str:
         """What a person is shown before the first start."""
-        return self.url or " ".join([self.command, *self.args])
+        return self.url or shlex.join([self.command, *self.args])
 
 
 def load_mcp_config(path: str | os.PathLike[str]) -> list[McpServer]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
-from legato.tools.mcp_stdio import LONGEST_MESSAGE, Complaints
+from legato.tools.mcp_stdio import LONGEST_MESSAGE, Complaints, refuse_message
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -34,12 +34,16 @@ def bounded_client(headers: Mapping[str, str], complaints: Complaints) -> AsyncC
             self._stream = stream
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            size = 0
+            body = bytearray()  # which whoever asked keeps as well, until it is whole
             async for data in self._stream:
-                size += len(data)
-                if size > LONGEST_MESSAGE:
-                    raise refusal(f"it sent a message of more than {LONGEST_MESSAGE:,} bytes")
-                yield data
+                body += data
+                if len(body) > LONGEST_MESSAGE:
+                    break
+            try:
+                refuse_message(bytes(body))
+            except ValueError as error:
+                raise refusal(str(error)) from None
+            yield bytes(body)
 
         async def aclose(self) -> None:
             await self._stream.aclose()

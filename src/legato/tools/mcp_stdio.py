@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
+from legato.errors import IngestError
+from legato.model.ingestion import refuse_parts
 from legato.tools.process_groups import end_group, signal_group, wait_a_while
 from legato.tools.sandbox.supervision import close, supervise
 
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE = 16 * 1024 * 1024
 """bytes of one message of a server: our choice, far beyond what any model reads, and little for a machine"""
+
+_MOST_VALUES = 100_000
+"""values in one message: our choice; of each the package makes objects that are a hundred times as large as its text,
+and while it does nothing else can be done"""
 
 _COMPLAINTS = 4_000
 """bytes kept of what a server writes beside its messages: our choice, its last lines"""
@@ -55,6 +61,16 @@ class Complaints:
 
     def __str__(self) -> str:
         return self._kept.decode("utf-8", "replace").strip()
+
+
+def refuse_message(message: bytes) -> None:
+    """Raise `ValueError` for a message that is too large to be decoded."""
+    if len(message) > LONGEST_MESSAGE:
+        raise ValueError(f"it sent a message of more than {LONGEST_MESSAGE:,} bytes")
+    try:
+        refuse_parts(message, _MOST_VALUES)
+    except IngestError:
+        raise ValueError(f"it sent a message of more than {_MOST_VALUES:,} values") from None
 
 
 class MessageLines:
@@ -140,6 +156,8 @@ async def _pass_on(
     async for data in stdout:
         try:
             arrived = lines.feed(data)
+            for line in arrived:
+                refuse_message(line)
         except ValueError as error:
             complaints.fault = str(error)
             return
