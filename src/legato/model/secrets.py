@@ -32,15 +32,17 @@ def known_secrets() -> set[str]:
 _SECRET_NAME = re.compile(
     r"""
       (?:^|_) (?:API|ACCESS|AUTH|PRIVATE|SECRET|ENCRYPTION|SIGNING|LICENSE)? KEYS? (?:_|\d*$)
+    | (?<! MON)(?<! HOT)(?<! TUR)(?<! DON)(?<! WHIS) KEYS? \d* $
     | API_?KEY | TOKEN (?!IZ) | SECRET (?!ARY|ARIAT)
     | PASSWORD | PASSWD | PASSPHRASE | SSHPASS | (?:^|_) PASS (?:_|$) | _PWD$
     | (?:^|_) (?:WEBHOOK|JWT) (?:_|$) | AUTH_CONFIG
-    | CREDENTIALS? (?:_|$)
+    | (?<! ASK)(?<! BY)(?<! COM) PASS $
+    | CREDENTIALS? (?:_|$) | (?:^|_) CREDS? (?:_|$)
     | (?:^|_) (?:DSN | CONNECTION_?STRING | DATABASE_URL | AUTH | BEARER | COOKIE | PAT) $
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""`KEYBOARD`, `TOKENIZERS_PARALLELISM`, `SSH_AUTH_SOCK` and `GIT_ASKPASS` hold no secret"""
+"""`KEYBOARD`, `HOTKEY`, `BYPASS`, `TOKENIZERS_PARALLELISM`, `SSH_AUTH_SOCK` and `GIT_ASKPASS` hold no secret"""
 
 
 def is_secret_name(name: str) -> bool:

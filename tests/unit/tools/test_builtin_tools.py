@@ -372,6 +372,10 @@ HIDDEN = [
     "APIKEYPROD",
     "MYTOKENVALUE",
     "mySecretThing",
+    "DEPLOYKEY",
+    "SSHKEY2",
+    "DBPASS",
+    "AWS_CREDS",
 ]
 KEPT = [
     "PATH",
@@ -380,6 +384,9 @@ KEPT = [
     "KEYBOARD",
     "KEYMAP",
     "MONKEY",
+    "HOTKEY",
+    "SSH_ASKPASS",
+    "COMPASS",
     "TOKENIZERS_PARALLELISM",
     "SSH_AUTH_SOCK",
     "GIT_ASKPASS",
