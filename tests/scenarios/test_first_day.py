@@ -114,6 +114,34 @@ def test_resizing_while_it_answers_leaves_every_line_once(sit: Sit, size: tuple[
 
 
 @pytest.mark.parametrize("size", SIZES)
+def test_what_waits_is_edited_and_removed_and_given_back_by_an_interruption(sit: Sit, size: tuple[int, int]):
+    person = sit("--pace", "40/s", size=size)
+    person.says("answer in 900 lines")
+    person.comes("Line 3 of 900")
+    person.types("one\r/cost\rtwo\r")
+    person.glimpses("⋯ two (↑ edits it)")
+    person.comes("› /cost")  # it need not wait
+    person.types(f"{UP} more")
+    person.glimpses("› two more")
+    person.glimpses("⋯ one (↑ edits it)")
+    person.types("\r")
+    person.glimpses("⋯ two more (↑ edits it)")
+    person.types(UP)
+    person.glimpses("› two more")
+    person.types(f"{CTRL_U}{ESC}")
+    person.sees("cancelled")
+    person.glimpses("› one")
+    person.at_prompt()
+    person.types(CTRL_C)
+    person.says("/model sonnet-5-5")
+    person.glimpses("▸")
+    person.types("\r")
+    person.comes("anthropic/claude-sonnet-5-5 answers")
+    person.says("/exit")
+    assert person.left() == 0
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_keys_at_rest(sit: Sit, size: tuple[int, int]):
     """Esc twice, Shift-Tab, Ctrl-O, Ctrl-R, new lines, long pastes, an editor."""
     person = sit("--pace", "100/s", size=size, PAGER="cat", VISUAL="sed -i s/draft/letter/")
@@ -241,6 +269,9 @@ def test_another_model_is_picked_and_told_what_the_switch_costs(sit: Sit, size: 
     person.says("/model")
     person.glimpses("▸")
     assert any("▸" in row and "claude-sonnet-4-5" in row for row in person.screen.shown), "it begins at who answers"
+    drawn = len(person.raw)
+    person.resizes(*((44, 14) if size[0] > 44 else (100, 30)))
+    person.until(lambda: "Enter picks" in person.raw[drawn:])
     person.types("mistral large")
     person.glimpses("Who answers: mistral large")
     person.types("\r")
@@ -339,8 +370,10 @@ def test_a_server_starts_behind_the_prompt_and_again_when_it_dies(sit: Sit, size
     (tmp_path / "server.py").write_text(SERVER)
     adding = Person(tmp_path, "mcp", "add", "s", "--", sys.executable, "-I", "-S", str(tmp_path / "server.py"))
     assert adding.left() == 0
+    assert Person(tmp_path, "mcp", "add", "broken", "--", sys.executable, "-c", "").left() == 0
 
     person = sit("--pace", "100/s", "--approval", "never", size=size)
+    person.comes("MCP server broken: ")
     person.says("call mcp__s__look with {}")
     assert "● mcp__s__look seen" in joined(person.turn())
     person.says("call mcp__s__die with {}")

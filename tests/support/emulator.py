@@ -77,6 +77,8 @@ class Emulator(pyte.HistoryScreen):
         if (lines, columns) == (self.lines, self.columns):
             return
         rows, at = self._all_rows(), len(self.history.top) + self.cursor.y
+        # Made lower, it loses rows below the cursor first; only then do rows go into the history.
+        del rows[max(len(rows) - max(self.lines - lines, 0), at + 1) :]
         while len(rows) > at + 1 and not any(cell.data.strip() for cell in rows[-1].values()):
             rows.pop()
         wrapped, cursor = self._wrapped(rows, at, columns)

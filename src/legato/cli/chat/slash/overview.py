@@ -43,7 +43,7 @@ async def mcp(chat: Chat, _: str) -> Next:
     """`/mcp`: the servers, and how each is doing."""
     if not chat.servers:
         chat.screen.line("No MCP server is connected; name them in .mcp.json.")
-    for line in table(list(chat.servers.items()), width=chat.screen.width):
+    for line in hanging(list(chat.servers.items()), chat.screen.width) if chat.servers else ():
         chat.screen.line(line)
     return None
 
