@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from legato.formats.blocks import as_json, media_from, response
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
-from legato.model import Block, Json, JsonObject, Media, Text, Thinking, ToolCall, ToolResponse, ingest
+from legato.model import Block, HostedTool, Json, JsonObject, Media, Text, Thinking, ToolCall, ToolResponse, ingest
 from legato.wire.arguments import read_arguments
+from legato.wire.gemini.reading import RESULTS, USES, joined, read_use
 from legato.wire.gemini.shapes import media_part
 from legato.wire.gemini.signatures import kept_signature
 
@@ -28,6 +29,8 @@ def read_parts(body: Json) -> tuple[list[Block], list[str]]:
     for index, part in enumerate(parts_of(body)):
         if isinstance(part.get("functionResponse"), dict):
             blocks.append(read_function_response(as_object(part["functionResponse"]), "", ""))
+        elif kind := next((name for name in part if name in USES or name in RESULTS), ""):
+            _take_hosted(blocks, kind, part)
         elif (block := _read_content_part(part)) is not None:
             blocks.append(block)
         elif part.get("text") != "":
@@ -49,6 +52,17 @@ def _read_content_part(part: JsonObject) -> Block | None:
     if text or (native and "text" in part):
         return Text(text, native=native)
     return read_medium(part)
+
+
+def _take_hosted(blocks: list[Block], kind: str, part: JsonObject) -> None:
+    """What the provider's own tool did; its result joins it."""
+    fields = as_object(part[kind])
+    kept = {kind: ingest(fields)} | (kept_signature(as_text(part.get("thoughtSignature"))) or {})
+    last = blocks[-1] if blocks else None
+    if kind in RESULTS and isinstance(last, HostedTool) and last.result is None:
+        blocks[-1] = joined(last, kept, fields)
+    else:
+        blocks.append(read_use(kind, kept, fields))
 
 
 def read_function_response(answered: JsonObject, wire_id: str, name: str) -> ToolResponse:

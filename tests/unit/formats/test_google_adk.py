@@ -9,7 +9,7 @@ from database_files import make
 from legato.formats import detect, lint_document, read, read_all
 from legato.formats.document import CompactionMark
 from legato.formats.google_adk import read_events
-from legato.model import Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.model import HostedTool, Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse
 from session_files import GOOGLE_ADK, adk
 
 TABLES = """
@@ -77,6 +77,17 @@ def test_what_is_not_carried_is_said() -> None:
         ("[3]: the answer failed: too much", True),
         ("[0]: a piece of an answer, which follows as a whole, was passed over (2 times, here first)", False),
     ]
+
+
+def test_code_that_gemini_ran_is_one_block_with_what_came_of_it() -> None:
+    code, outcome = {"code": "print(1)", "language": "PYTHON"}, {"outcome": "OUTCOME_OK", "output": "1"}
+    parts = [{"executable_code": code}, {"code_execution_result": outcome}, {"text": "It is one."}]
+    event = {"author": "agent", "content": {"role": "model", "parts": parts}, "model_version": "gemini-3-pro-preview"}
+    document = read_events([event])
+    [entry] = document.entries
+    kept = {"parts": [{"executableCode": code}, {"codeExecutionResult": outcome}]}
+    assert entry.blocks == (HostedTool("code_execution", code, outcome, native=kept), Text("It is one."))
+    assert document.notes == []
 
 
 def test_every_session_of_a_database_is_a_conversation(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from google.genai import types
 from pydantic_ai.messages import (
     CachePoint,
     ImageUrl,
@@ -24,6 +25,7 @@ from pydantic_ai.messages import (
 )
 
 from legato.integrations import langchain
+from legato.integrations.google_adk import settle_adk_contents
 from legato.integrations.pydantic_ai import settle_model_messages
 
 CLAUDE, GPT, GEMINI = "anthropic/claude-sonnet-4-5", "openai/gpt-4.1", "gemini/gemini-3-pro-preview"
@@ -111,3 +113,16 @@ def test_a_history_of_langchain_with_a_call_that_was_cut_off_is_written_as_it_wa
     goes_on: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert written_again(OF_LANGCHAIN, monkeypatch, goes_on=goes_on) == OF_LANGCHAIN
+
+
+def test_code_that_gemini_ran_stays_in_adk_for_gemini_and_is_told_to_others() -> None:
+    code = types.Part(executable_code=types.ExecutableCode(code="print(1)", language=types.Language.PYTHON))
+    outcome = types.CodeExecutionResult(outcome=types.Outcome.OUTCOME_OK, output="1")
+    answer = types.Content(role="model", parts=[code, types.Part(code_execution_result=outcome)])
+    asked = [types.Content(role="user", parts=[types.Part(text=text)]) for text in ("run it", "and now?")]
+    contents = [asked[0], answer, asked[1]]
+    events = [SimpleNamespace(model_version="gemini-3-pro-preview", content=answer)]
+    assert settle_adk_contents(contents, "gemini-3-pro-preview", events)[1] is answer
+    [told] = settle_adk_contents(contents, CLAUDE, events)[1].parts
+    assert "print(1)" in told.text
+    assert "OUTCOME_OK" in told.text

@@ -21,8 +21,10 @@ from legato.wire.gemini.fields import as_base64, camel
 from legato.wire.gemini.partial import PartialArguments
 from legato.wire.gemini.signatures import kept_signature
 
-_USES = {"executableCode": "code_execution", "toolCall": ""}
-_RESULTS = {"codeExecutionResult", "toolResponse"}
+USES = {"executableCode": "code_execution", "toolCall": ""}
+"""kinds of parts in which the provider ran a tool, and its name where the part does not tell"""
+RESULTS = frozenset({"codeExecutionResult", "toolResponse"})
+"""kinds of parts that hold what such a tool gave"""
 _KINDS_OF_MEDIA = {"image": MediaKind.IMAGE, "audio": MediaKind.AUDIO, "video": MediaKind.VIDEO}
 _NOT_DATA = frozenset({"thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"})
 
@@ -116,28 +118,35 @@ class PartReader:
         fields, kind = camel(part[kind]), clean_text(kind)
         kept: JsonObject = {kind: ingest(fields)} | (signature or {})
         wire_id = as_text(fields.get("id"))
-        if kind in _RESULTS and (known := self._uses.get(wire_id) or self._uses.get("")):
-            self._join(known, kept, ingest(fields.get("response", fields)))
+        if kind in RESULTS and (known := self._uses.get(wire_id) or self._uses.get("")):
+            key, use = known
+            self._builder.put(key, joined(use, kept, fields))
             return
-        name = _USES.get(kind) or as_text(fields.get("toolType")).lower() or kind
-        arguments = read_arguments(fields.get("args", {n: v for n, v in fields.items() if n != "id"})).value
-        block = HostedTool(name, arguments, wire_id=wire_id, native={"parts": [kept]})
-        if kind in _USES:
+        block = read_use(kind, kept, fields)
+        if kind in USES:
             key = self._key()
             self._uses[wire_id] = self._uses[""] = key, block
             self._builder.hold(key, block)
         else:
             self._put(block)
 
-    def _join(self, known: tuple[int, HostedTool], result: JsonObject, value: Json) -> None:
-        """A use with its result."""
-        key, use = known
-        parts = [*as_object(use.native)["parts"], result]
-        self._builder.put(key, HostedTool(use.name, use.arguments, value, use.wire_id, native={"parts": parts}))
-
     def _put(self, block: Block) -> None:
         self._end_text()
         self._builder.put(self._key(), block)
+
+
+def read_use(kind: str, part: JsonObject, fields: JsonObject) -> HostedTool:
+    """A tool that the provider ran, or a `part` of a kind that is new to us; `fields` are what is in it."""
+    name = USES.get(kind) or as_text(fields.get("toolType")).lower() or kind
+    arguments = read_arguments(fields.get("args", {n: v for n, v in fields.items() if n != "id"})).value
+    return HostedTool(name, arguments, wire_id=as_text(fields.get("id")), native={"parts": [part]})
+
+
+def joined(use: HostedTool, part: JsonObject, fields: JsonObject) -> HostedTool:
+    """A use with its result, which is in `part`."""
+    parts = [*as_object(use.native)["parts"], part]
+    value = ingest(fields.get("response", fields))
+    return HostedTool(use.name, use.arguments, value, use.wire_id, native={"parts": parts})
 
 
 def read_media(part: JsonObject, *, native: JsonObject | None = None) -> Media | None:
