@@ -23,13 +23,27 @@ from msgspec import structs
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_list, as_object
 from legato.integrations.settling import SettledHistory
-from legato.model import Block, Entry, Json, JsonObject, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.model import (
+    Block,
+    Entry,
+    Json,
+    JsonObject,
+    Media,
+    Speaker,
+    Target,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+)
 from legato.transcript.conversation import Conversation
 
 Read: TypeAlias = Callable[[Sequence[Json]], Document]
 """a framework's reader"""
 Write: TypeAlias = Callable[[Document | Conversation], list[JsonObject]]
 """a framework's writer"""
+Keep: TypeAlias = Callable[[list[Json]], tuple[list[int | JsonObject], SettledHistory]]
+"""settles messages, and says which of them stay"""
 
 
 def keep_own(
@@ -73,15 +87,44 @@ def keep_same(source: Document | Conversation, write: Write, read: Read, before:
     own = before or (as_list(source.original.value) if isinstance(source, Document) and source.original else [])
     if not own:
         return write(source)
+    document = read(own)
+    if isinstance(source, Document) and (source.system, source.entries) == (document.system, document.entries):
+        return list(map(as_object, own))
     talk = source.conversation() if isinstance(source, Document) else source
     written = write(talk)
-    document = read(own)
     if document.system and talk.instructions == document.conversation().instructions:
         alone = replace(document, system="").conversation()  # the rest is a field of the messages already
         written[:1] = write(alone)[:1] if alone.instructions else []
     old, new = ([_without_unsent(message) for message in _read_each(held, read)] for held in (own, written))
     kept = _kept(written, old, new, lambda number: True)
     return [as_object(own[item]) if isinstance(item, int) else item for item in kept]
+
+
+def keep_beside_own_tools(
+    before: Sequence[Json], ran: set[int], without: Callable[[JsonObject], JsonObject], keep: Keep
+) -> tuple[list[int | JsonObject], SettledHistory]:
+    """What `keep` makes of the messages, while those that `ran` tools of the target's own provider are `without` them.
+
+    A framework sends back what such a tool did as it came, and only as long as the message is the same; of a message
+    that has to be written anew, what the tool found is told.
+    """
+
+    def shown(aside: set[int]) -> list[Json]:
+        return [without(as_object(message)) if at in aside else message for at, message in enumerate(before)]
+
+    items, settled = keep(shown(ran))
+    if rewritten := ran.difference(item for item in items if isinstance(item, int)):
+        items, settled = keep(shown(ran - rewritten))
+    return items, settled
+
+
+def answered_by(before: Sequence[Json], read: Read, target: Target) -> set[int]:
+    """The numbers of messages that are answers of the target's provider."""
+    return {
+        at
+        for at, message in enumerate(_read_each(before, read))
+        if any(entry.origin is not None and entry.origin.provider == target.provider for entry in message.entries)
+    }
 
 
 def _without_unsent(message: Document) -> Document:

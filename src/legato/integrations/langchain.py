@@ -15,13 +15,13 @@ from importlib import import_module
 from typing import Any
 
 from legato.formats.document import Document
-from legato.formats.fields import as_object, as_text
+from legato.formats.fields import as_list, as_object, as_text
 from legato.formats.format import Outgoing
 from legato.formats.langchain.forms import unwrapped
 from legato.formats.langchain.reading import read_messages
 from legato.formats.langchain.write import write_messages
 from legato.integrations.forms import has_foreign_part
-from legato.integrations.keeping import keep_own, keep_same, with_own
+from legato.integrations.keeping import answered_by, keep_beside_own_tools, keep_own, keep_same, with_own
 from legato.integrations.naming import find_target
 from legato.integrations.settling import SettledHistory, settle
 from legato.model import Json, JsonObject, Target, ingest
@@ -147,14 +147,35 @@ def _asked(chosen: str | Target | None, model: Any) -> Target:
 
 def _settled(messages: Sequence[Any], target: Target, **asked: Any) -> tuple[list[Any], SettledHistory | None]:
     before = _dumped(messages)
-    document = read_messages(before)
-    if not document.entries:
+    if not read_messages(before).entries:
         return list(messages), None
-    settled = settle(document, target, **asked)
-    written, _ = write_messages(Outgoing(settled.conversation, target=settled.target))
-    items = keep_own(before, written, read_messages, settled, is_foreign=partial(_is_foreign, target=settled.target))
+    ran = {at for at, message in enumerate(before) if _without_own_tools(as_object(message)) != message}
+    ran = ran and ran & answered_by(before, read_messages, target)
+    items, settled = keep_beside_own_tools(before, ran, _without_own_tools, partial(_kept, target=target, **asked))
     new = iter(_loaded([item for item in items if isinstance(item, dict)]))
     return [messages[item] if isinstance(item, int) else next(new) for item in items], settled
+
+
+def _kept(before: list[Json], *, target: Target, **asked: Any) -> tuple[list[int | JsonObject], SettledHistory]:
+    settled = settle(read_messages(before), target, **asked)
+    written, _ = write_messages(Outgoing(settled.conversation, target=settled.target))
+    is_foreign = partial(_is_foreign, target=settled.target)
+    return keep_own(before, written, read_messages, settled, is_foreign=is_foreign), settled
+
+
+def _without_own_tools(message: JsonObject) -> JsonObject:
+    """A message without what a provider's tools did in it, as far as that is in a form of LangChain's."""
+    content: Json = unwrapped(message).fields.get("content")
+    kept: list[Json] = [part for part in as_list(content) if as_object(part).get("type") not in _OWN_TOOLS]
+    if not isinstance(content, list) or len(kept) == len(content):
+        return message
+    holder = next((name for name in ("kwargs", "data") if isinstance(message.get(name), dict)), "")
+    return (
+        {**message, holder: {**as_object(message[holder]), "content": kept}} if holder else message | {"content": kept}
+    )
+
+
+_OWN_TOOLS = frozenset({"server_tool_call", "server_tool_result", "executable_code", "code_execution_result"})
 
 
 def _is_foreign(message: JsonObject, *, target: Target) -> bool:

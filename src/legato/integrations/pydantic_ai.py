@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +20,7 @@ from legato.formats.fields import as_object, as_objects
 from legato.formats.format import Outgoing
 from legato.formats.pydantic_ai.reading import read_messages
 from legato.formats.pydantic_ai.write import write_messages
-from legato.integrations.keeping import keep_own, keep_same, with_own
+from legato.integrations.keeping import answered_by, keep_beside_own_tools, keep_own, keep_same, with_own
 from legato.integrations.naming import find_target
 from legato.integrations.settling import SettledHistory, settle
 from legato.model import Json, JsonObject, Target
@@ -152,11 +153,9 @@ def _settled(messages: Sequence[Any], target: Target, **asked: Any) -> tuple[lis
     before = _dumped(messages)
     if not read_messages(before).entries:
         return list(messages), None
-    at_home = {at for at, message in enumerate(before) if _ran_own_tool(as_object(message), target)}
-    items, settled = _kept(before, at_home, target, **asked)
-    if rewritten := at_home.difference(item for item in items if isinstance(item, int)):
-        # What is written anew tells in words what the provider's tool found.
-        items, settled = _kept(before, at_home - rewritten, target, **asked)
+    ran = {at for at, message in enumerate(before) if _without_own_tools(as_object(message)) != message}
+    ran = ran and ran & answered_by(before, read_messages, target)
+    items, settled = keep_beside_own_tools(before, ran, _without_own_tools, partial(_kept, target=target, **asked))
     last = items[-1]
     if isinstance(last, dict) and last.get("kind") == "request":
         own = as_object(before[-1])
@@ -165,26 +164,11 @@ def _settled(messages: Sequence[Any], target: Target, **asked: Any) -> tuple[lis
     return [messages[item] if isinstance(item, int) else next(new) for item in items], settled
 
 
-def _kept(
-    before: list[Json], at_home: set[int], target: Target, **asked: Any
-) -> tuple[list[int | JsonObject], SettledHistory]:
-    """Which messages stay, and what is written in place of the others.
-
-    What tools of the target's own provider did in the messages `at_home` is left aside: Pydantic AI sends it back there
-    as it came, and only as long as the message is the same.
-    """
-    shown = [_without_own_tools(as_object(item)) if at in at_home else item for at, item in enumerate(before)]
-    document = replace(read_messages(shown), system="")  # the run sends its instructions itself
+def _kept(before: list[Json], *, target: Target, **asked: Any) -> tuple[list[int | JsonObject], SettledHistory]:
+    document = replace(read_messages(before), system="")  # the run sends its instructions itself
     settled = settle(document, target, moves_media=False, **asked)
     written, _ = write_messages(Outgoing(settled.conversation, target=settled.target))
-    return keep_own(shown, written, read_messages, settled, has_one_form=True), settled
-
-
-def _ran_own_tool(message: JsonObject, target: Target) -> bool:
-    if not any(part.get("part_kind") in _OWN_TOOLS for part in as_objects(message.get("parts"))):
-        return False
-    origins = [entry.origin for entry in read_messages([message]).entries]
-    return any(origin is not None and origin.provider == target.provider for origin in origins)
+    return keep_own(before, written, read_messages, settled, has_one_form=True), settled
 
 
 def _without_own_tools(message: JsonObject) -> JsonObject:

@@ -126,3 +126,27 @@ def test_code_that_gemini_ran_stays_in_adk_for_gemini_and_is_told_to_others() ->
     [told] = settle_adk_contents(contents, CLAUDE, events)[1].parts
     assert "print(1)" in told.text
     assert "OUTCOME_OK" in told.text
+
+
+IN_PARTS = [
+    {"type": "executable_code", "executable_code": "print(1)", "language": 1, "id": "x"},
+    {"type": "code_execution_result", "code_execution_result": "1", "outcome": 1, "tool_call_id": "x"},
+]
+IN_STANDARD_PARTS = [
+    {"type": "server_tool_call", "name": "code_interpreter", "args": {"code": "print(1)"}, "id": "x"},
+    {"type": "server_tool_result", "tool_call_id": "x", "output": "1", "status": "success"},
+]
+
+
+@pytest.mark.parametrize("parts", [IN_PARTS, IN_STANDARD_PARTS], ids=["Gemini's parts", "LangChain's parts"])
+def test_what_a_provider_ran_stays_in_langchain_for_it_and_is_told_to_others(
+    parts: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_by = {"model_name": "gemini-3-pro-preview", "model_provider": "google_genai"}
+    answer = {"type": "ai", "content": [*parts, {"type": "text", "text": "one"}], "response_metadata": made_by}
+    history = [{"type": "human", "content": "run it"}, answer, {"type": "human", "content": "and now?"}]
+    assert written_again(history, monkeypatch, goes_on=False) == history
+    assert langchain.settle_langchain_messages(history, GEMINI)[1] is answer
+    told = langchain.settle_langchain_messages(history, MISTRAL)[1]["content"]
+    assert "print(1)" in told
+    assert told.endswith("one")

@@ -201,6 +201,11 @@ class _Reader:
             blocks += blocks_of(part) if _is_item(part) else _thought(part)
         elif kind in _ITEMS:
             blocks += blocks_of(part)
+        elif kind == "executable_code":
+            ran: JsonObject = {"code": part.get("executable_code"), "language": part.get("language")}
+            blocks.append(HostedTool("code_execution", ran, wire_id=as_id(part.get("id"))))
+        elif kind == "code_execution_result":
+            _give(blocks, as_id(part.get("tool_call_id")), part.get("code_execution_result"))
         elif kind == "server_tool_call":
             value = read_arguments(part.get("args")).value
             blocks.append(HostedTool(as_text(part.get("name")), value, wire_id=as_id(part.get("id"))))
