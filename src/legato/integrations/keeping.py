@@ -26,6 +26,7 @@ from legato.integrations.settling import SettledHistory
 from legato.model import (
     Block,
     Entry,
+    HostedTool,
     Json,
     JsonObject,
     Media,
@@ -91,13 +92,47 @@ def keep_same(source: Document | Conversation, write: Write, read: Read, before:
     if isinstance(source, Document) and (source.system, source.entries) == (document.system, document.entries):
         return list(map(as_object, own))
     talk = source.conversation() if isinstance(source, Document) else source
+    ran = [block for entry in document.entries for block in entry.blocks if _is_in_own_form(block)]
+    for aside in [ran, []] if ran else [[]]:
+        kept = _same(own, document, _without(talk, aside), write, read, aside)
+        stayed = read([own[item] for item in kept if isinstance(item, int)])
+        if all(any(block in entry.blocks for entry in stayed.entries) for block in aside):
+            break  # else what a tool did is told in words, in the message that was written anew
+    return [as_object(own[item]) if isinstance(item, int) else item for item in kept]
+
+
+def _same(
+    own: Sequence[Json],
+    document: Document,
+    talk: Conversation,
+    write: Write,
+    read: Read,
+    aside: Sequence[Block],
+) -> list[int | JsonObject]:
     written = write(talk)
     if document.system and talk.instructions == document.conversation().instructions:
         alone = replace(document, system="").conversation()  # the rest is a field of the messages already
         written[:1] = write(alone)[:1] if alone.instructions else []
-    old, new = ([_without_unsent(message) for message in _read_each(held, read)] for held in (own, written))
-    kept = _kept(written, old, new, lambda number: True)
-    return [as_object(own[item]) if isinstance(item, int) else item for item in kept]
+    old, new = ([_without_unsent(message, aside) for message in _read_each(held, read)] for held in (own, written))
+    return _kept(written, old, new, lambda number: True)
+
+
+def _is_in_own_form(block: Block) -> bool:
+    """Whether a block is what a provider's tool did, in a form that the framework has and no writer of ours."""
+    return isinstance(block, HostedTool) and block.native is None
+
+
+def _without(talk: Conversation, aside: Sequence[Block]) -> Conversation:
+    if not aside:
+        return talk
+    less = Conversation()
+    if talk.instructions:
+        less.instruct(talk.instructions)
+    less.take(
+        structs.replace(entry, blocks=tuple(block for block in entry.blocks if block not in aside))
+        for entry in talk.entries
+    )
+    return less
 
 
 def keep_beside_own_tools(
@@ -127,10 +162,12 @@ def answered_by(before: Sequence[Json], read: Read, target: Target) -> set[int]:
     }
 
 
-def _without_unsent(message: Document) -> Document:
-    """A message without what no provider is sent: texts of nothing but space, and calls that were cut off."""
+def _without_unsent(message: Document, aside: Sequence[Block]) -> Document:
+    """A message without what is left aside, and what no provider is sent: blank texts, and calls that were cut off."""
     entries = [
-        structs.replace(entry, blocks=tuple(block for block in entry.blocks if not _is_unsent(block)))
+        structs.replace(
+            entry, blocks=tuple(block for block in entry.blocks if not _is_unsent(block) and block not in aside)
+        )
         for entry in message.entries
     ]
     return replace(message, entries=entries)

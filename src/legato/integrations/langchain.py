@@ -165,9 +165,9 @@ def _kept(before: list[Json], *, target: Target, **asked: Any) -> tuple[list[int
 
 def _without_own_tools(message: JsonObject) -> JsonObject:
     """A message without what a provider's tools did in it, as far as that is in a form of LangChain's."""
-    content: Json = unwrapped(message).fields.get("content")
-    kept: list[Json] = [part for part in as_list(content) if as_object(part).get("type") not in _OWN_TOOLS]
-    if not isinstance(content, list) or len(kept) == len(content):
+    content = as_list(unwrapped(message).fields.get("content"))
+    kept: list[Json] = [part for part in content if as_object(part).get("type") not in _OWN_TOOLS]
+    if len(kept) == len(content):
         return message
     holder = next((name for name in ("kwargs", "data") if isinstance(message.get(name), dict)), "")
     return (

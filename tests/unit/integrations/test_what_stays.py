@@ -145,7 +145,8 @@ def test_what_a_provider_ran_stays_in_langchain_for_it_and_is_told_to_others(
     made_by = {"model_name": "gemini-3-pro-preview", "model_provider": "google_genai"}
     answer = {"type": "ai", "content": [*parts, {"type": "text", "text": "one"}], "response_metadata": made_by}
     history = [{"type": "human", "content": "run it"}, answer, {"type": "human", "content": "and now?"}]
-    assert written_again(history, monkeypatch, goes_on=False) == history
+    for goes_on in (False, True):
+        assert written_again(history, monkeypatch, goes_on=goes_on) == history
     assert langchain.settle_langchain_messages(history, GEMINI)[1] is answer
     told = langchain.settle_langchain_messages(history, MISTRAL)[1]["content"]
     assert "print(1)" in told
