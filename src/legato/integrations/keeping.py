@@ -93,11 +93,11 @@ def keep_same(source: Document | Conversation, write: Write, read: Read, before:
         return list(map(as_object, own))
     talk = source.conversation() if isinstance(source, Document) else source
     ran = [block for entry in document.entries for block in entry.blocks if _is_in_own_form(block)]
-    for aside in [ran, []] if ran else [[]]:
-        kept = _same(own, document, _without(talk, aside), write, read, aside)
-        stayed = read([own[item] for item in kept if isinstance(item, int)])
-        if all(any(block in entry.blocks for entry in stayed.entries) for block in aside):
-            break  # else what a tool did is told in words, in the message that was written anew
+    kept = _same(own, document, _without(talk, ran), write, read, ran)
+    stayed = read([own[item] for item in kept if isinstance(item, int)])
+    if not all(any(block in entry.blocks for entry in stayed.entries) for block in ran):
+        # In a message that was written anew, what a tool did is told in words.
+        kept = _same(own, document, talk, write, read, ())
     return [as_object(own[item]) if isinstance(item, int) else item for item in kept]
 
 
