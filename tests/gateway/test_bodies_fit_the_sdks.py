@@ -41,7 +41,7 @@ def test_what_the_gateway_makes_of_a_real_client_fits_the_sdk_of_the_backend(fam
 
 
 def _misfits_of(request: Recorded, family: str) -> list[str]:
-    sent = exchanged(request, family).world.requests
+    sent = exchanged(request, family, streamed=True).world.requests
     assert sent
     return [wrong for seen in sent for wrong in misfits(seen.json, _kind(request, family))]
 

@@ -43,14 +43,17 @@ def name_of(request: Recorded) -> str:
 EACH = pytest.mark.parametrize("request_", RECORDED, ids=map(name_of, RECORDED))
 
 
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
 @FAMILY
 @EACH
-def test_no_backend_refuses_what_a_real_client_sends_and_nothing_is_lost(request_: Recorded, family: str) -> None:
-    done = exchanged(request_, family)
+def test_no_backend_refuses_what_a_real_client_sends_and_nothing_is_lost(
+    request_: Recorded, family: str, streamed: bool
+) -> None:
+    done = exchanged(request_, family, streamed=streamed)
     world = done.world
     assert [seen.refusal for seen in world.refusals] == []
     if world.requests[-1].fault is None:
-        assert_answered(request_, done)
+        assert_answered(request_, done, streamed=streamed)
     target = resolve(FAMILIES[family])
     sent = dialect_parts(target.dialect).parse(world.requests[-1].json)
     assert_nothing_lost(said_by(request_), sent, target)
@@ -84,12 +87,12 @@ ENDS = {
 """by which each client knows that a stream is complete"""
 
 
-def assert_answered(request: Recorded, done: Exchanged) -> None:
+def assert_answered(request: Recorded, done: Exchanged, *, streamed: bool) -> None:
     """The client has a whole answer, in the form that it asked for, under the name that it asked for."""
     text = done.body.decode()
     assert (done.status, done.is_whole) == (200, True), text
-    assert done.streamed == (not text.startswith("{"))
-    assert not done.streamed or ENDS[request.surface] in text
+    assert streamed == (not text.startswith("{"))
+    assert not streamed or ENDS[request.surface] in text
     if request.surface == "gemini":
         name, asked = "modelVersion", request.ask.path.partition("/models/")[2].rpartition(":")[0]
     else:

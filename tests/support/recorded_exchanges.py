@@ -1,4 +1,4 @@
-"""What becomes of the requests of real clients: sent to the application, half of them streamed and half not."""
+"""What becomes of the requests of real clients that are sent to the application, streamed or not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import anyio
 from msgspec import Struct
 
-from gateway_clients import FAMILIES, Recorded, recorded, seen_by, simulated_gateway
+from gateway_clients import FAMILIES, Recorded, seen_by, simulated_gateway
 from legato.gateway.app import GatewayApp
 from legato.serving.contract import ConnectionCut
 from legato.simulation import SimulatedWorld
@@ -18,28 +18,22 @@ from serving import Caller
 
 
 class Exchanged(Struct, frozen=True, eq=False):
-    """What became of a request: the answer, whether the client asked for it as a stream, and what the backend saw."""
+    """What became of a request: the answer, and what the backend saw."""
 
     status: int
     body: bytes
     is_whole: bool
-    streamed: bool
     world: SimulatedWorld
 
 
 @cache
-def exchanged(request: Recorded, family: str) -> Exchanged:
-    """What becomes of a recorded request where a backend of `family` answers.
-
-    Every other one is streamed: each request is, for some of the families, and each family's answers are, for some of
-    the requests.
-    """
+def exchanged(request: Recorded, family: str, *, streamed: bool) -> Exchanged:
+    """What becomes of a recorded request where a backend of `family` answers."""
     gateway = simulated_gateway(FAMILIES[family])
-    streamed = (recorded().index(request) + list(FAMILIES).index(family)) % 2 == 0
     call = _caller(GatewayApp(gateway), request, streamed=streamed)
     with suppress(ConnectionCut):  # some clients say what makes a simulated provider fail
         anyio.run(call.call)
-    return Exchanged(call.status, call.body, call.is_whole, streamed, seen_by(gateway.world))
+    return Exchanged(call.status, call.body, call.is_whole, seen_by(gateway.world))
 
 
 def _caller(app: GatewayApp, request: Recorded, *, streamed: bool) -> Caller:
