@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ from legato.wire.names import NameTable
 from reply_strategies import ANSWERS, ARGUMENTS, CALLS, PLAIN_ANSWERS, TEXTS, answer_of
 
 DIALECTS = pytest.mark.parametrize("dialect", Dialect)
+SIGNED = answer_of([Thinking("hm", native={"signature": "c2ln", "thoughtSignature": "c2ln"}), Text("so")])
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -185,6 +186,27 @@ def test_everything_that_was_fed_is_out_at_once(dialect: Dialect, answer: Answer
             read.calls = dict.fromkeys(read.calls, "whole")
         assert read == fed
     assert visible(read_rest(decoder, writer.finish(answer))) == visible(answer)
+
+
+@DIALECTS
+@given(answer=ANSWERS, piece=st.integers(1, 9))
+@example(answer=SIGNED, piece=9)
+def test_what_a_block_carries_is_out_when_the_block_is_done(dialect: Dialect, answer: Answer, piece: int) -> None:
+    parts = dialect_parts(dialect)
+    own = read_body(parts, answer)
+    if isinstance(own, str):
+        return
+    writer = parts.writer("model-1", "resp_1")
+    decoder = parts.decoder(make_target(dialect), NameTable(NameRule.OPENAI))
+    for chunk in [*writer.start(), *(chunk for delta in as_it_arrives(own, piece) for chunk in writer.feed(delta))]:
+        decoder.feed(chunk)
+    so_far = decoder.partial()
+    assert carried(so_far) == carried(read_rest(decoder, writer.finish(own)))
+
+
+def carried(answer: Answer | None) -> list[tuple[type[Block], object]]:
+    """What there is in an answer, each with its provider's own data."""
+    return [] if answer is None else [(type(block), block.native) for block in answer.entry.blocks]
 
 
 @DIALECTS
