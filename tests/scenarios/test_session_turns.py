@@ -17,7 +17,7 @@ from legato.errors import (
     RateLimited,
     StoreUnavailable,
 )
-from legato.model import Ending, Include, Options, Speaker, ThinkingPolicy, ThinkingSwitch
+from legato.model import Ending, Include, Options, Speaker, ThinkingPolicy, ThinkingSwitch, ToolResponse
 from legato.model.hashing import digest
 from legato.model.records import Compacted, Recorded, StepBegan, TurnOutcome, Verdict
 from legato.request.render_cache import RenderCache
@@ -890,6 +890,7 @@ async def test_a_tool_that_begins_is_shown_with_the_arguments_that_the_user_gave
     assert [event.arguments for event in seen if isinstance(event, shown.ToolBegan)] == [{"path": "b"}]
 
 
+@pytest.mark.req("REQ-915-032")
 async def test_a_message_instead_of_a_verdict_skips_the_calls_that_wait() -> None:
     shelf: Shelf = {}
     shop, transport = Workshop(), simulated()
@@ -907,6 +908,12 @@ async def test_a_message_instead_of_a_verdict_skips_the_calls_that_wait() -> Non
         "human: Never mind",
         f"turn 2 began on {GEMINI}: message",
     ]
+    tools = [
+        record.entry
+        for record in talk.talk.log
+        if isinstance(record, Recorded) and record.entry.speaker is Speaker.TOOL
+    ]
+    assert [[type(block) for block in entry.blocks] for entry in tools] == [[ToolResponse]] * 2
     assert shop.began == []
     assert transport.refusals == []
 
