@@ -43,9 +43,9 @@ def render_document(document: Document, target: str | None) -> Request:
 
     Agents that speak to any provider have files of a neutral format; then it is for the one that answered last.
     """
-    own = own_targets(document)
+    first, *others = own_targets(document)
     answered = document.route.partition("/")[0]
-    name = target or (answered if len(own) > 1 and answered in default_catalogue().providers else own[0])
+    name = target or (answered if others and answered in default_catalogue().providers else first)
     return request_for(document, find_target(name, document=document))[0]
 
 

@@ -98,9 +98,10 @@ class Outline:
         if entry.speaker == "human" and not agent:
             self.turns = entry.turn
             texts = [block.text for block in entry.blocks if block.text]
-            words = one_line(next(filter(None, map(_without_surroundings, texts)), ""), _PROMPT)
+            said = [words for text in texts if (words := _without_surroundings(text))]
+            words = one_line(said[0], _PROMPT) if said else ""
             self.title = self.title or words
-            self.prompts.append((number, words or one_line(next(iter(texts), ""), _PROMPT)))
+            self.prompts.append((number, words or one_line("".join(texts[:1]), _PROMPT)))
 
     @property
     def times(self) -> tuple[float | None, float | None]:
