@@ -135,7 +135,7 @@ class _Reader(WordReader):
             raise Unclear("an operator in it is out of place")
         if self._peek() in ("<", ">") and (raw.isdecimal() or (raw[:1] == "{" and raw[-1] == "}")):
             raise Unclear("it holds a redirection that is not read")  # `{x}>file`, which is no word
-        is_first = all(word.text in _TIMING for word in self._words)
+        is_first = not self._words or {self._words[0].text, self._words[-1].text} <= _TIMING
         if is_first and not self._assignments and not self._redirections:
             if raw in _UNREAD:
                 raise Unclear(f"it holds {_UNREAD[raw]}")

@@ -98,7 +98,9 @@ def test_any_text_is_read_or_is_a_problem(text: str) -> None:
     assert read_command(text).problem or read_script(text).problem == ""
 
 
-@pytest.mark.parametrize("piece", ["$(", "`", "'", "(", "a;", "<<E\n", "\\", "${", "a ", '"$(', "env ", "{a,", "[["])
+@pytest.mark.parametrize(
+    "piece", ["$(", "`", "'", "(", "a;", "<<E\n", "\\", "${", "a ", '"$(', "env ", "{a,", "[[", "time -- ", "'a'$b"]
+)
 def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
     def seconds(length: int) -> float:
         begin = time.process_time()
