@@ -215,7 +215,9 @@ class _Reader(WordReader):
         begin = self._at
         if not self._peek() or self._peek() in "\n;&|()":
             raise Unclear("a redirection in it leads nowhere")
-        target = self._read_plain_word()
+        target = self._read_word()
+        if target.is_literal and re.search(QUOTED_COMMAND, target.text):  # bash expands that of `>&` twice
+            raise Unclear("it holds a substitution in quotes")
         operator = found["operator"]
         if operator in ("<<", "<<-"):
             is_quoted = bool(set("'\"\\") & set(self._text[begin : self._at].replace("\\\n", "")))
