@@ -228,14 +228,18 @@ class WordReader:
                 raise Unclear("something in it is not closed")
             if (in_quotes and letter == "'") or self._peek(2) in ("$'", "<(", ">("):
                 raise Unclear("it holds an expansion that is not read")
+            quoted: list[str] = []
             if letter == "\\":
+                quoted = [self._peek(2)[1:], "("]
                 self._at += 2
             elif letter == "'":
-                self._single()
+                quoted = [self._single()]
             elif letter == '"':
-                self._double([])
+                self._double(quoted)
             else:
                 self._read_piece([], in_quotes=True)
+            if re.search(QUOTED_COMMAND, "".join(part for part in quoted if type(part) is str)):
+                raise Unclear("it holds a substitution in quotes")
         self._at += 1
 
 

@@ -224,7 +224,7 @@ def test_a_command_that_is_denied_is_denied_however_it_is_spelled(root: Path, co
         "find . -name rm -exec {} x +", "find . -exec sh -c '{}' +", "fdfind -x rm x", "fd -Hx rm x", "fd --exec=rm x", "fd -xrm x",
         "env --uns X rm x", "timeout $a--preserve-status 5 rm x", "env -u $a b rm x", "timeout [5] 5 rm x", "x86_64 rm x",
         "cat <<E\\\n\n$(rm x)\nE\n", "2\\\n>a rm x", "find . $a rm x ';'", "git $a alias.b='!rm x' b",
-        "a 2>&'b[$(rm x)]'", "a >&2b'$(rm x)'", "env -uXa rm x", "env -uSa rm x", "declare -a 'a=(<(rm x))'",
+        "a 2>&'b[$(rm x)]'", "a >&2b'$(rm x)'", "declare -A ${a:-'b=([$(rm x)]=1)'}", "env -uXa rm x", "env -uSa rm x", "declare -a 'a=(<(rm x))'",
         "[ -v a$(b)'c[$(rm x)]' ]", "a='b['; read $a'$(rm x)]'", "bash -o $a -c rm x",
         "echo 'rm x' | parallel", "parallel ::: 'rm x'", "parallel 'rm x' ::: a", "git --shallow-file a -c alias.b='!rm x' b",
     ],

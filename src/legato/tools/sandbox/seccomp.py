@@ -91,8 +91,9 @@ def call_filter(machine: str, *, network: bool, unix_sockets: bool, own_namespac
     families = [AF_INET, AF_INET6, AF_NETLINK] if network or own_namespaces else []
     families += [AF_UNIX] if unix_sockets else []
     refused = {**_NEVER, **({} if own_namespaces else _SHARED_MEMORY)}
-    ioctls = dict.fromkeys((_TYPE_FOR_TERMINAL, _TERMINAL_LINUX), errno.EPERM)
-    ioctls |= {} if own_namespaces else dict.fromkeys(_FILE_FLAGS, errno.EOPNOTSUPP)
+    ioctls: dict[int, int] = {_TYPE_FOR_TERMINAL: errno.EPERM, _TERMINAL_LINUX: errno.EPERM}
+    if not own_namespaces:
+        ioctls |= dict.fromkeys(_FILE_FLAGS, errno.EOPNOTSUPP)
     parts = [
         *_other_machines(_MACHINES[machine]),
         *(part for calls in refused.values() for part in _refuse(calls[column], errno.EPERM)),
