@@ -218,7 +218,7 @@ def test_gemini_checkpoints_hold_contents_with_signatures() -> None:
         {"role": "model", "parts": [{"text": "hm", "thought": True, "thoughtSignature": "AAAA"},
                                     {"functionCall": {"name": "run", "args": {"a": 1}}, "thoughtSignature": "BBBB"}]},
         {"role": "user", "parts": [{"functionResponse": {"name": "run", "response": {"output": "ok"}}}]},
-        {"role": "model", "parts": [{"text": "done"}, {"executableCode": {"code": "x"}}]},
+        {"role": "model", "parts": [{"text": "done"}, {"hologram": {"code": "x"}}]},
     ]  # fmt: skip
     for data in (whole({"history": history, "authType": "x"}), whole(history)):
         document = read(data)
@@ -231,7 +231,7 @@ def test_gemini_checkpoints_hold_contents_with_signatures() -> None:
             (ToolResponse(tool_name="run", result="ok", is_complete=True),),
             (Text("done"),),
         ]
-        assert "part 1 (executableCode)" in document.notes[0].message
+        assert "part 1 (hologram)" in document.notes[0].message
 
 
 # --- opencode ---------------------------------------------------------------------------------------------------------
