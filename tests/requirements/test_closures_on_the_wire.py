@@ -260,6 +260,14 @@ def _assert_one_real_and_four_closed(body: Any, route: str) -> None:
         assert [item.failed for item in results_of(items)] == [path != "b" for path in "abcde"]
 
 
+@pytest.mark.req("REQ-915-044")
+@native_routes
+def test_where_nothing_is_known_of_four_calls_that_is_what_the_model_reads(route: str) -> None:
+    unknown = closure_text(ClosureReason.NO_RESULT)
+    request = render(talk(user("x"), calls(*"abcde"), result("b"), user("y")), route)
+    assert ends(request) == ["result of b" if name == "b" else unknown for name in "abcde"]
+
+
 @pytest.mark.req("REQ-915-044", "REQ-915-011")
 @native_routes
 def test_four_closures_read_as_their_reason_says_and_are_no_errors_of_a_tool(route: str) -> None:

@@ -421,7 +421,7 @@ def test_a_probe_of_a_session_that_vanished_does_not_block_the_others() -> None:
 # --- switching by hand --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("REQ-915-002")
+@pytest.mark.req("REQ-915-002", "REQ-915-050")
 def test_a_selection_waits_for_the_next_turn_and_the_last_one_wins() -> None:
     router = make_router()
     assert router.choose(1) == A
