@@ -58,6 +58,8 @@ TABLE = st.lists(st.tuples(CELL, CELL), min_size=1, max_size=4).map(
 MARKDOWN = st.lists(st.one_of(LINE, LINE, CODE, TABLE), max_size=12).map("\n".join)
 NO_TABLES = st.lists(st.one_of(LINE, LINE, CODE), max_size=12).map("\n".join)
 SIZES = st.sampled_from([(80, 24), (40, 12), (120, 45), (23, 9)])
+ROOMY = st.sampled_from([(80, 24), (40, 12), (120, 45), (23, 30)])
+"""sizes between which the region stays lower than the window; see docs/decisions/0032-one-screen.md"""
 
 
 def at_once(text: str, size: tuple[int, int], style: Style | None = None) -> list[str]:
@@ -139,14 +141,14 @@ def resized(text: str, sizes: list[tuple[int, int]], seed: int) -> Emulator:
 
 
 @settings(max_examples=40)
-@given(NO_TABLES, st.lists(SIZES, min_size=2, max_size=6), st.integers(0, 2**32))
+@given(NO_TABLES, st.lists(ROOMY, min_size=2, max_size=6), st.integers(0, 2**32))
 def test_resizing_tears_doubles_and_erases_nothing(text: str, sizes: list[tuple[int, int]], seed: int):
     shown = resized(text, sizes, seed)
     assert words(shown.rows) == words(at_once(text, (shown.columns, shown.lines)))
 
 
 @settings(max_examples=20)
-@given(MARKDOWN, st.lists(SIZES, min_size=2, max_size=6), st.integers(0, 2**32))
+@given(MARKDOWN, st.lists(ROOMY, min_size=2, max_size=6), st.integers(0, 2**32))
 def test_resizing_takes_nothing_from_a_table(text: str, sizes: list[tuple[int, int]], seed: int):
     """How a table's cells are folded depends on the width at which it was printed, and so does what follows what."""
     shown = resized(text, sizes, seed)
