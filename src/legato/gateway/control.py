@@ -4,7 +4,7 @@
     summary_request       what to ask a route for, so that it writes the summary
     compaction_answer     its answer as the one `compaction` item that the client takes
     compact_body          the same as the body of `/responses/compact`
-    read_compactions      the items that come back, as the summaries that they hold
+    read_compactions_of   the items that come back, as the summaries that they hold
 
 An item of a provider can be read by that provider alone, so a conversation that it stands in could never leave again.
 Ours is signed and compressed, not encrypted: whoever answers next reads the summary as a message of the human side. It
@@ -16,7 +16,7 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 from operator import is_
 from typing import TypeAlias
@@ -148,18 +148,12 @@ def compact_body(body: JsonObject, compacted: Answer, model: str, *, created: in
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def read_compactions(entries: Sequence[Entry], unseal: Open) -> list[Entry]:
-    """`entries` with our own compactions told as what they are: summaries. Triggers, which say nothing, are gone.
-
-    The compaction of a provider stays as it is: it goes back there, and nobody else can read it.
-    """
-    return [read for entry in entries for read in _read(entry, unseal)]
-
-
 def read_compactions_of(parsed: Parsed, unseal: Open, known: Scan[Entry, tuple[Entry, ...]] | None = None) -> Parsed:
-    """The same for a whole request, which still knows where its entries stood; the request itself if it has none.
+    """A request with our own compactions told as what they are: summaries. Triggers, which say nothing, are gone.
 
-    `known` has what came of the entries of the same client's requests before.
+    It still knows where its entries stood, and is the very same if it has none of them. The compaction of a provider
+    stays as it is: it goes back there, and nobody else can read it. `known` has what came of the entries of the same
+    client's requests before.
     """
     read = (known or Scan(())).over(parsed.entries, lambda _, entry: _read(entry, unseal))
     if all(map(is_, chain.from_iterable(read), parsed.entries)) and all(read):

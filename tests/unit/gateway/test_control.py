@@ -25,7 +25,6 @@ from legato.gateway.control import (
     asks_for_compaction,
     compact_body,
     compaction_answer,
-    read_compactions,
     read_compactions_of,
     sealed_summary,
     summary_request,
@@ -48,6 +47,7 @@ from legato.model import (
 from legato.transcript import Conversation
 from legato.transport.contract import whole_response
 from legato.transport.operations import Operation
+from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 from legato.wire.phrases import SUMMARY_MARK
 from official_clients import Answering
@@ -201,7 +201,7 @@ def back(content: str, opens: Any = unseal, **more: Any) -> list[Entry]:
         {"type": "compaction", "id": "cmp_1", "encrypted_content": content, **more},
         {"role": "user", "content": "go on"},
     ]
-    return read_compactions(parse({"model": "gpt-5.1", "input": items}, RESPONSES).entries, opens)
+    return read_compactions_of(parse({"model": "gpt-5.1", "input": items}, RESPONSES), opens).entries
 
 
 @pytest.mark.parametrize("kind", ["compaction", "compaction_summary", "context_compaction"])
@@ -251,8 +251,10 @@ def test_what_stands_in_one_answer_with_a_compaction_is_kept_on_both_sides() -> 
     block = HostedTool("compaction", native={"item": item}, silent=True)
     trigger = HostedTool("compaction_trigger", native={"item": TRIGGER}, silent=True)
     entry = Entry(Speaker.AI, (Text("before"), block, Text("after"), trigger), answer="one")
-    read = read_compactions([entry, Entry(Speaker.AI, (trigger,))], unseal)
-    assert [(part.speaker, part.text, part.answer) for part in read] == [
+    parsed = Parsed([entry, Entry(Speaker.AI, (trigger,))], places=[0, 1])
+    read = read_compactions_of(parsed, unseal)
+    assert read.places == [0, 0, 0]
+    assert [(part.speaker, part.text, part.answer) for part in read.entries] == [
         (Speaker.AI, "before", "one"),
         (Speaker.HUMAN, SUMMARY_MARK + SUMMARY, None),
         (Speaker.AI, "after", None),
@@ -260,8 +262,8 @@ def test_what_stands_in_one_answer_with_a_compaction_is_kept_on_both_sides() -> 
 
 
 def test_entries_without_control_items_are_left_alone() -> None:
-    entries = [user("hi"), ai("hello"), calls("a"), result("a")]
-    assert read_compactions(entries, unseal) == entries
+    parsed = Parsed([user("hi"), ai("hello"), calls("a"), result("a")], places=[0, 1, 2, 3])
+    assert read_compactions_of(parsed, unseal) is parsed
 
 
 def test_a_request_still_knows_where_its_entries_stood() -> None:
