@@ -98,6 +98,19 @@ def test_entries_that_are_taken_over_are_recorded_as_their_copies_are(news: list
     assert (kept.log, kept.ledger, _told(kept)) == (copied.log, copied.ledger, _told(copied))
 
 
+@given(logs(), st.integers(1, 3))
+def test_entries_that_are_named_in_portions_are_recorded_as_those_that_come_one_by_one(
+    news: list[Entry], size: int
+) -> None:
+    entries, single, portions = _as_read(news), Conversation(), Conversation()
+    for entry in entries:
+        single.take([entry])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("legato.transcript.conversation._PORTION", size)
+        portions.take(entries)
+    assert (portions.log, portions.ledger, _told(portions)) == (single.log, single.ledger, _told(single))
+
+
 @given(SMALL_JSON, st.integers(0, 3), st.integers(1, 6))
 @example([{"a": 1, "b": [None, True, 1.5, "\0", "\ud800", float("nan"), 10**400]}, {}, []], 9, 99)
 @example([1, [2, [3, [4]]]], 2, 99)

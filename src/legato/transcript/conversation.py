@@ -9,6 +9,7 @@ the other two at once, and `take` and `take_over` do them for a whole transcript
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TypeVar, cast
 
 from msgspec.structs import replace
@@ -37,6 +38,10 @@ from legato.transcript.standing import standing
 from legato.transcript.view import View
 
 T = TypeVar("T")
+
+_PORTION = 128
+"""entries of a transcript that are named before the first of them is entered and placed: both use tables of their own,
+which do not drive each other out of the processor's cache so often then"""
 
 
 class Conversation:
@@ -165,13 +170,13 @@ class Conversation:
     def _take(self, entries: Iterable[Entry], *, in_place: bool) -> None:
         self._forget_unapplied()
         log, mint, enter, place = self._log, self._identity.mint, self.ledger.enter, self.composer.place
-        count = len(log)
+        count, rest = len(log), iter(entries)
         try:
-            for seq, entry in enumerate(entries, count):
-                entry = mint(entry, in_place)
-                log.append(Recorded(entry=entry))
-                enter(seq, entry)
-                place(seq, entry)
+            while named := [mint(entry, in_place) for entry in islice(rest, _PORTION)]:
+                for seq, entry in enumerate(named, len(log)):
+                    log.append(Recorded(entry=entry))
+                    enter(seq, entry)
+                    place(seq, entry)
         except BaseException:
             del log[count:]  # one of them says nothing, so none is recorded
             self.__init__(log)

@@ -462,7 +462,11 @@ def test_what_means_nothing_is_refused_without_a_trace(entry: Entry) -> None:
         Entry(Speaker.HUMAN, ("text",)),  # type: ignore[arg-type]
     ],
 )
-def test_of_a_transcript_in_which_something_means_nothing_nothing_is_taken(entry: Entry) -> None:
+@pytest.mark.parametrize("portion", [1, 128])
+def test_of_a_transcript_in_which_something_means_nothing_nothing_is_taken(
+    entry: Entry, portion: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("legato.transcript.conversation._PORTION", portion)
     conversation = talk(user("hi"))
     before = list(conversation.log)
     with pytest.raises(InvalidEntry):
