@@ -20,7 +20,7 @@ from dialect_support import SAMPLES, needs_samples
 from legato.errors import IngestError
 from legato.model import CLOSURE_TEXTS, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, ingest, ingestion
 from legato.wire.contract import Parsed
-from legato.wire.openai_chat import message_list
+from legato.wire.openai_chat import message_list, simple_messages
 from legato.wire.openai_chat.parse import parse, parse_json
 from legato.wire.phrases import (
     ANSWER_BRIDGE,
@@ -40,7 +40,7 @@ def read_thoroughly(body: Any) -> Parsed:
         return parse(body)
 
 
-def outcome(read: Callable[[Any], Parsed], body: Any) -> str:
+def outcome(read: Callable[[Any], Parsed | None], body: Any) -> str:
     """All that was read (as text, in which 1, 1.0 and True are three things), or the error."""
     try:
         return repr(read(body))
@@ -137,6 +137,62 @@ def test_json_that_is_read_directly_gives_what_its_objects_give(body, whole):
     if parsed is not None:
         objects = msgspec.json.decode(data)
         assert repr(parsed) == outcome(read_thoroughly, objects if whole else {"messages": objects})
+
+
+@given(BODIES, st.integers(1, 3))
+@example({"messages": [{"role": "assistant", "content": "x"}, {"role": "user", "content": CONTINUE}] * 2}, 2)
+def test_messages_that_are_read_in_portions_give_what_all_of_them_together_give(body, size):
+    with patch.object(message_list, "_PORTION", size):
+        portions = outcome(parse, body)
+    assert portions == outcome(parse, body)
+
+
+PRINTED = st.sampled_from([{}, {"separators": (",", ":")}, {"indent": 1}, {"sort_keys": True}, {"ensure_ascii": False}])
+
+
+@given(st.lists(SIMPLE, max_size=8), PRINTED, st.integers(0, 60), st.booleans())
+@example([{"role": "assistant", "content": "x"}, {"role": "user", "content": CONTINUE}] * 2, {}, 0, False)
+@example([{"role": "user", "content": ', {"role": "user"'}, {"role": "user", "content": 'b",{"role"'}], {}, 0, True)
+def test_json_that_is_cut_into_portions_gives_what_it_gives_as_a_whole(messages, printed, size, as_text):
+    text = json.dumps(messages, **printed)
+    data = text if as_text else text.encode("utf-8", "surrogatepass")
+    with patch.object(simple_messages, "_PORTION", size):
+        portions = outcome(parse_json, data)
+    assert portions == outcome(parse_json, data)
+
+
+ONE, MORE = '{"role": "user", "content": "a"}', '{"role": "user", "content": "b"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[{ONE},\v{MORE}]",
+        f"[{ONE} {MORE}]",
+        f"[{ONE}, , {MORE}]",
+        f"[{ONE}, {MORE}, ]",
+        f"[{ONE}, {MORE}",
+        f"[{ONE}], [{MORE}]",
+        f"[{ONE}], {MORE}]",
+        f"[{ONE}, {MORE}] {MORE}",
+        f"[, {ONE}, {MORE}]",
+    ],
+)
+def test_pieces_of_what_is_no_list_are_not_taken_for_one(text):
+    with patch.object(simple_messages, "_PORTION", 0):
+        assert parse_json(text) is None
+
+
+def test_json_that_begins_with_much_space_is_read_as_a_whole():
+    with patch.object(simple_messages, "_PORTION", 0):
+        assert parse_json(f"[{{{' ' * 40}{ONE[1:]}, {MORE}]") == parse_json(f"[{ONE}, {MORE}]") is not None
+
+
+def test_json_whose_messages_are_not_all_simple_is_left_to_the_general_way_wherever_they_are():
+    with patch.object(simple_messages, "_PORTION", 0):
+        assert parse_json(f'[{ONE}, {{"role": "critic"}}, {MORE}]') is None
+        assert parse_json(f"[{ONE}, {MORE}, 3]") is None
+        assert parse_json(f"[{ONE}, {MORE}]") == parse_json(f"[{ONE},{MORE}]") is not None
 
 
 class _Role(enum.StrEnum):

@@ -11,7 +11,7 @@ end in the same `EntryBuilder`, and what both can read gives the same on both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from legato.model import Block, Json, JsonObject, Media, Origin, Text, Thinking, ToolCall, ingest
@@ -22,7 +22,7 @@ from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_part
 from legato.wire.openai_chat.simple_batch import read_batch
-from legato.wire.openai_chat.simple_messages import MOST_PARTS, SimpleMessage, match_simple
+from legato.wire.openai_chat.simple_messages import MOST_PARTS, Portion, SimpleMessage, match_simple
 from legato.wire.readback import read_result
 
 _INSTRUCTING = ("system", "developer")
@@ -47,6 +47,8 @@ _KNOWN_FIELDS = {
     ),
 }
 _CALLING, _RETURNING = ("assistant",), ("tool", "function")
+_PORTION = 64
+"""messages whose shapes are found before they are read"""
 _ANSWER_PARTS = frozenset({"text", "refusal", "thinking", "image_url"})
 
 
@@ -85,6 +87,13 @@ class MessageListReader:
 
     def read(self, messages: Sequence[Json], first: int, *, ends: bool) -> None:
         """Take the next messages; raises `IngestError` if all of them have too many parts."""
+        for start in range(0, len(messages), _PORTION):
+            portion = messages[start : start + _PORTION]
+            self._read_portion(portion, first + start, ends=ends and start + len(portion) == len(messages))
+        if self._are_too_many(0):
+            raise too_many_parts()
+
+    def _read_portion(self, messages: Sequence[Json], first: int, *, ends: bool) -> None:
         builder, items = self.builder, list[Any](messages)
         simple = match_simple(items)
         index = read_batch(simple, 0, builder, before=first, ends=ends)
@@ -95,17 +104,20 @@ class MessageListReader:
             self._read_any(first + index, message, is_last=ends and index == len(simple) - 1)
             index = read_batch(simple, index + 1, builder, before=first, ends=ends)
         builder.parts += len(items) + sum(map(len, items))
-        if self._are_too_many(0):
-            raise too_many_parts()
 
-    def read_simple(self, messages: list[SimpleMessage]) -> bool:
-        """Read messages of simple shapes; false, with who knows what read, if there is more to one of them.
-
-        `messages` is used up.
-        """
-        count = len(messages)
-        is_read = read_batch(cast("list[SimpleMessage | None]", messages), 0, self.builder) == count
-        return is_read and not self._are_too_many(MOST_PARTS * count)
+    def read_simple(self, portions: Iterable[Portion | None]) -> bool:
+        """Read messages of simple shapes; false, with who knows what read, if there is more to one of them."""
+        count = 0
+        for portion in portions:
+            if portion is None:
+                return False
+            messages = cast("list[SimpleMessage | None]", portion.messages)
+            if read_batch(messages, 0, self.builder, before=count, ends=portion.ends) < len(messages):
+                return False
+            count += len(messages)
+            if self._are_too_many(MOST_PARTS * count):
+                return False
+        return True
 
     def _are_too_many(self, parts: int) -> bool:
         return parts + self.builder.parts > MAX_NODES

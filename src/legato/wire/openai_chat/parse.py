@@ -67,9 +67,9 @@ def parse_json(data: bytes | str, origin: Origin | None = None) -> Parsed | None
     found = read_simple_json(data)
     if found is None:
         return None
-    messages, rest = found
+    portions, rest = found
     reader = ChatBodyReader(origin)
-    return reader.parsed(rest) if reader.read_simple(messages) else None
+    return reader.parsed(rest) if reader.read_simple(portions) else None
 
 
 class ChatBodyReader(MessageListReader):

@@ -1,6 +1,7 @@
 """Messages of simple shapes, read in a batch.
 
-In:  messages as their shapes.
+In:  messages as their shapes, so few at a time that they are still at hand: to find thousands of them again in memory
+     takes longer than reading them.
 Out: what they say, in an `EntryBuilder`, up to the first that is not quite simple.
 
 A long conversation is thousands of messages, and nearly all of them are a question, an answer with calls, and results
@@ -36,12 +37,11 @@ def read_batch(
 ) -> int:
     """Read messages from the index `first` up to one that is not simple; the index of that one.
 
-    The request has `before` messages in front of them, and `ends` with them or has others. What was read is taken out
-    of `messages`: to find thousands of them again in memory and release them later takes longer than reading them.
+    The request has `before` messages in front of them, and `ends` with them or has others.
     """
     results, calls, places, origin = builder.results, builder.calls.values, builder.places, builder.origin
     for index in range(first, len(messages)):
-        message, messages[index], number = messages[index], None, before + index
+        message, number = messages[index], before + index
         if type(message) is Result:
             content, call = message.content, calls.get(message.tool_call_id)
             if (

@@ -1,7 +1,8 @@
 """The simple shapes of chat messages, as types.
 
 In:  JSON, or messages as someone passed them, not ingested.
-Out: each message as the shape that it has, or that it has none of these.
+Out: each message as the shape that it has, or that it has none of these. Those in JSON come in portions: by the time
+     that thousands of them are parsed, the first have to be fetched from memory again.
 
 Simple is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text
 and function calls whose arguments are a string; any other field says nothing. Looking whether a message has one of
@@ -12,8 +13,10 @@ refuses half a surrogate pair, and other strings are looked at.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta, Struct
@@ -191,18 +194,60 @@ def _is_clean(text: object) -> bool:
     return text is None or type(text) is list
 
 
-def read_simple_json(data: bytes | str) -> tuple[list[SimpleMessage], JsonObject] | None:
-    """The messages in a request, or in a list of them, and the fields beside them; None unless all are simple."""
+class Portion(NamedTuple):
+    """Some messages of a request, and whether they are its last."""
+
+    messages: list[SimpleMessage]
+    ends: bool
+
+
+def read_simple_json(data: bytes | str) -> tuple[Iterator[Portion | None], JsonObject] | None:
+    """The messages in a request, or in a list of them, and the fields beside them; None unless they may be simple.
+
+    They come in portions, so that those that are read are still at hand; None in place of one that is not simple.
+    """
     try:
-        body = _decoder().decode(data)
-        if isinstance(body, list):
-            return body, {}
-        messages = msgspec.json.decode(body.pop("messages"), type=list[SimpleMessage])
-        return messages, {name: msgspec.json.decode(value) for name, value in body.items()}
+        messages = msgspec.Raw(data)
+        rest: JsonObject = {}
+        if not _LIST.match(messages):
+            body = msgspec.json.decode(messages, type=dict[str, msgspec.Raw])
+            messages = body.pop("messages")
+            rest = {name: msgspec.json.decode(value) for name, value in body.items()}
+        return _portions(memoryview(messages)), rest
     except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 
 
+def _portions(data: memoryview) -> Iterator[Portion | None]:
+    """The messages in a list, which is cut where a message begins as the first one does: with its role, mostly.
+
+    What looks like that may be within a message. But then the pieces are no lists; and if each of them is one, the
+    whole is the list of all that is in them.
+    """
+    first = _FIRST.match(data) if len(data) > _PORTION else None
+    if first is not None:
+        begin, find_next = first.start(1), re.compile(rb",[ \t\r\n]*(" + re.escape(first[1]) + rb")").search
+        while found := find_next(data, begin + _PORTION):
+            yield _decode(b"".join((b"[", data[begin : found.start()], b"]")), ends=False)
+            begin = found.start(1)
+        data = data[begin:]
+    yield _decode(b"".join((b"[", data)) if first else data, ends=True)
+
+
+def _decode(messages: bytes | memoryview, *, ends: bool) -> Portion | None:
+    try:
+        return Portion(_decoder().decode(messages), ends)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+_LIST = re.compile(rb"[ \t\r\n]*\[")
+_FIRST = re.compile(rb'[ \t\r\n]*\[[ \t\r\n]*(\{[ \t\r\n]{0,32}"\w{1,32}")')
+"""how a list begins in which a message is the first, up to the name of its first field"""
+_PORTION = 128 * 1024
+"""bytes: what is made of so many is still in the cache of a processor core when it is read"""
+
+
 @cache
-def _decoder() -> msgspec.json.Decoder[list[SimpleMessage] | dict[str, msgspec.Raw]]:
-    return msgspec.json.Decoder(list[SimpleMessage] | dict[str, msgspec.Raw])
+def _decoder() -> msgspec.json.Decoder[list[SimpleMessage]]:
+    return msgspec.json.Decoder(list[SimpleMessage])
