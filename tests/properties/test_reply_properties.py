@@ -31,7 +31,20 @@ from legato.wire.names import NameTable
 from reply_strategies import ANSWERS, ARGUMENTS, CALLS, PLAIN_ANSWERS, TEXTS, answer_of
 
 DIALECTS = pytest.mark.parametrize("dialect", Dialect)
-SIGNED = answer_of([Thinking("hm", native={"signature": "c2ln", "thoughtSignature": "c2ln"}), Text("so")])
+SIGNED = answer_of(
+    [
+        Thinking(
+            "hm",
+            native={
+                "signature": "c2ln",
+                "thoughtSignature": "c2ln",
+                "reasoning_details": [{"type": "reasoning.encrypted", "data": "c2ln"}],
+                "providerOptions": {"anthropic": {"signature": "c2ln"}},
+            },
+        ),
+        Text("so"),
+    ]
+)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
