@@ -217,9 +217,22 @@ def test_what_a_block_carries_is_out_when_the_block_is_done(dialect: Dialect, an
     assert carried(so_far) == carried(read_rest(decoder, writer.finish(own)))
 
 
-def carried(answer: Answer | None) -> list[tuple[type[Block], object]]:
+@DIALECTS
+def test_what_a_thought_carries_is_written_also_if_it_is_known_only_when_the_thought_is_done(dialect: Dialect) -> None:
+    parts = dialect_parts(dialect)
+    own = read_body(parts, SIGNED)
+    assert isinstance(own, Answer)
+    writer = parts.writer("model-1", "resp_1")
+    chunks = writer.start()
+    chunks += [chunk for delta in as_it_arrives(own, 9) for chunk in writer.feed(delta)]
+    read = read_stream(parts, [*chunks, *writer.finish(own)])
+    # Gemini's client reads it on a part behind the thought.
+    assert [native for _, native in carried(read) if native] == [native for _, native in carried(own) if native]
+
+
+def carried(answer: Answer | str | None) -> list[tuple[type[Block], object]]:
     """What there is in an answer, each with its provider's own data."""
-    return [] if answer is None else [(type(block), block.native) for block in answer.entry.blocks]
+    return [(type(block), block.native) for block in answer.entry.blocks] if isinstance(answer, Answer) else []
 
 
 @DIALECTS
