@@ -45,7 +45,7 @@ def spoiled(declared: Any) -> Any:
     if get_origin(declared) in (Union, UnionType):
         return spoiled(next(option for option in get_args(declared) if option is not NoneType))
     if get_origin(declared) is tuple:
-        return (spoiled(get_args(declared)[0]),)
+        return tuple(spoiled(option) for option in get_args(declared) if option is not Ellipsis)
     if declared is Any or (get_origin(declared) is dict and Any in get_args(declared)):
         return {HALF: [HALF, {"deep": HALF}]}
     if get_origin(declared) is dict:
