@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -38,14 +39,15 @@ def test_a_test_of_an_agent_is_shown_its_history_as_it_is(hook: Any) -> None:
 
     before = ModelResponse([TextPart("hello")], provider_name="anthropic", model_name="claude-haiku-4-5")
     agent = Agent(FunctionModel(answer), capabilities=[hook])
-    agent.run_sync("go on", message_history=[ModelRequest([UserPromptPart("hello")]), before])
+    asyncio.run(agent.run("go on", message_history=[ModelRequest([UserPromptPart("hello")]), before]))
     assert seen[1] is before
 
 
 def test_a_history_for_a_model_of_a_test_has_no_open_calls() -> None:
     history = [ModelRequest([UserPromptPart("read it")]), ModelResponse([ToolCallPart("read", {}, "call_1")])]
     agent = Agent(TestModel(call_tools=[]), capabilities=[Hooks(before_model_request=legato_request())])
-    assert agent.run_sync("never mind", message_history=settle_model_messages(history, agent.model)).output
+    settled = settle_model_messages(history, agent.model)
+    assert asyncio.run(agent.run("never mind", message_history=settled)).output
 
 
 def test_a_fake_model_of_langchain_is_shown_everything_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
