@@ -28,8 +28,10 @@ for line in sys.stdin:
         os._exit(1)
     first = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
     results = {"initialize": first, "tools/list": {"tools": TOOLS}, "tools/call": {"content": [{"type": "text", "text": "seen"}]}}
-    if message["method"] in results:
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}), flush=True)
+    known, unknown = results.get(message["method"]), {"code": -32601, "message": "unknown"}
+    if "id" in message:
+        answer = {"error": unknown} if known is None else {"result": known}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
 """
 
 
