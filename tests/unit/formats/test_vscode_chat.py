@@ -147,6 +147,14 @@ def test_results_are_told_as_the_model_read_them() -> None:
     assert note.is_unknown
 
 
+def test_a_call_whose_id_is_null_has_the_result_that_javascript_keeps_for_it() -> None:
+    asked = {"response": "", "toolCalls": [{"id": None, "name": "read", "arguments": "{}"}]}
+    kept = {"toolCallRounds": [asked], "toolCallResults": {"null": {"content": [{"value": "hello"}]}}}
+    [call] = read(session(request(kept))).conversation().ledger.calls.values()
+    assert call.response is not None
+    assert call.response.result == "hello"
+
+
 def test_a_call_that_was_cancelled_is_open_and_what_was_said_behind_it_is_kept() -> None:
     rounds = [{**KEPT["toolCallRounds"][0], "thinking": {"id": "t", "text": ["Which ", "ones?"]}}]
     cut = request({"toolCallRounds": rounds, "toolCallResults": {}}, isCanceled=True)

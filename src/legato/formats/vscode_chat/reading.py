@@ -117,11 +117,12 @@ class _Request:
         """What the model said and called, and what came back."""
         blocks = _thoughts(as_object(one.get("thinking")).get("text"))
         blocks += text_blocks(as_text(one.get("response")))
-        calls = [_call(call) for call in as_objects(one.get("toolCalls"))]
+        asked = as_objects(one.get("toolCalls"))
+        calls = [_call(call) for call in asked]
         self.draft.say(Speaker.AI, [*blocks, *calls], place, origin=self.origin)
         results = as_object(self.kept.get("toolCallResults"))
-        found = [call for call in calls if call.wire_id in results]
-        given = [self._result(call, as_object(results[call.wire_id])) for call in found]
+        named = zip(calls, map(_name_of_result, asked), strict=True)
+        given = [self._result(call, as_object(results[name])) for call, name in named if name in results]
         self.draft.results(given, f"{self.place}.result.metadata.toolCallResults")
         self.draft.human(text_blocks(as_text(one.get("hookContext"))), place)
         if summary := as_text(one.get("summary")):
@@ -188,6 +189,11 @@ def _without(text: str, names: Iterable[str]) -> str:
 def _call(call: JsonObject) -> ToolCall:
     value, raw, finished = read_arguments(call.get("arguments"))
     return ToolCall(first_text(call, "name"), value, first_id(call, "id"), raw=raw, finished=finished)
+
+
+def _name_of_result(call: JsonObject) -> str:
+    """The field that holds what came of `call`: its id, as JavaScript makes a name of it."""
+    return "null" if call.get("id", "") is None else first_id(call, "id")
 
 
 def _thoughts(words: Json) -> list[Block]:
