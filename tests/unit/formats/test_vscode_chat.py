@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from legato.formats import Level, detect, lint_document, read
 from legato.formats.document import CompactionMark
-from legato.model import Ending, Media, Speaker, Text, Thinking, ToolCall, Usage
+from legato.model import Ending, Media, Speaker, Text, Thinking, ToolCall, ToolResponse, Usage
 from session_files import VSCODE_CHAT, VSCODE_REQUEST, jsonl, whole
 
 SESSION: dict[str, Any] = json.loads(VSCODE_CHAT)
@@ -153,6 +153,13 @@ def test_a_call_whose_id_is_null_has_the_result_that_javascript_keeps_for_it() -
     [call] = read(session(request(kept))).conversation().ledger.calls.values()
     assert call.response is not None
     assert call.response.result == "hello"
+
+
+def test_a_result_whose_call_is_not_there_is_kept() -> None:
+    kept = {"toolCallRounds": [], "toolCallResults": {"call_9": {"content": [{"value": "hello"}]}}}
+    blocks = [block for entry in read(session(request(kept))).entries for block in entry.blocks]
+    [result] = [block for block in blocks if isinstance(block, ToolResponse)]
+    assert (result.wire_id, result.result) == ("call_9", "hello")
 
 
 def test_a_call_that_was_cancelled_is_open_and_what_was_said_behind_it_is_kept() -> None:

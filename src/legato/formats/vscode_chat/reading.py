@@ -66,6 +66,9 @@ class _Request:
         self.model = named.rpartition("/")[2]
         self.provider = provider_of_model(self.model)
         self.origin = origin_of(self.provider, self.model)
+        self.results = as_object(self.kept.get("toolCallResults"))
+        self.told = set[str]()
+        """the names of results that stand behind their calls"""
 
     def take(self) -> None:
         """Add what was asked and answered."""
@@ -76,6 +79,7 @@ class _Request:
         rounds = as_objects(self.kept.get("toolCallRounds"))
         for index, one in enumerate(rounds):
             self._round(one, f"{self.place}.result.metadata.toolCallRounds[{index}]")
+        self._tell_results((name, ToolCall("", {}, name)) for name in self.results if name not in self.told)
         if not rounds or rounds[-1].get("toolCalls"):
             self._shown(is_rest=bool(rounds))
         if self.kept.get("promptTokens"):
@@ -120,15 +124,20 @@ class _Request:
         asked = as_objects(one.get("toolCalls"))
         calls = [_call(call) for call in asked]
         self.draft.say(Speaker.AI, [*blocks, *calls], place, origin=self.origin)
-        results = as_object(self.kept.get("toolCallResults"))
-        named = zip(calls, map(_name_of_result, asked), strict=True)
-        given = [self._result(call, as_object(results[name])) for call, name in named if name in results]
-        self.draft.results(given, f"{self.place}.result.metadata.toolCallResults")
+        named = zip(map(_name_of_result, asked), calls, strict=True)
+        self._tell_results((name, call) for name, call in named if name in self.results)
         self.draft.human(text_blocks(as_text(one.get("hookContext"))), place)
         if summary := as_text(one.get("summary")):
             self.draft.compactions.append(CompactionMark(0, len(self.draft.entries) - 1, summary, place))
             what = "the agent put a summary in place of what came before; all of it is read here"
             self.draft.note(place, what, is_carried=True)
+
+    def _tell_results(self, named: Iterable[tuple[str, ToolCall]]) -> None:
+        """What came of calls, each beside the name of its result."""
+        pairs = list(named)
+        given = [self._result(call, as_object(self.results[name])) for name, call in pairs]
+        self.draft.results(given, f"{self.place}.result.metadata.toolCallResults")
+        self.told.update(name for name, _ in pairs)
 
     def _result(self, call: ToolCall, result: JsonObject) -> ToolResponse:
         texts: list[str] = []
