@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from legato.model import Ending
+from legato.model import Ending, clean_text
 
 CUT_SHORT = frozenset({Ending.LENGTH, Ending.CUT, Ending.CANCELLED})
 """endings after which the last call may be incomplete even though nothing in it says so"""
@@ -35,7 +35,7 @@ def ending_of(reason: str, known: Mapping[str, Ending], *, has_calls: bool) -> E
     """How an answer ended that gives `reason`, in a dialect whose reasons are `known`."""
     ending = known.get(reason) if reason else Ending.DONE
     if ending is None:
-        return Ended(Ending.CUT, reason)
+        return Ended(Ending.CUT, clean_text(reason))  # most words are only compared, but this one is kept
     if ending not in _ORDINARY:
         return Ended(ending)
     return Ended(Ending.CALLS if has_calls else Ending.DONE)
