@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from legato.serving.contract import ConnectionCut, ConnectionPatience
-from legato.serving.corking import CorkedTransport
+from legato.serving.corking import CorkedTransport, first_words_at_once
 
 _NO_HEAD = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 """for a client that began a request and did not go on: without a path there is no API in whose words to tell it"""
@@ -55,15 +55,20 @@ class _BreakableProtocol(H11Protocol):
 
 class _ImpatientProtocol(_BreakableProtocol):
     limits: ClassVar[ConnectionPatience]
+    _corked: CorkedTransport
     _head: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(cast(asyncio.Transport, CorkedTransport(transport, self.loop)))
+        self._corked = CorkedTransport(transport, self.loop)
+        super().connection_made(cast(asyncio.Transport, self._corked))
         # Nothing is buffered here but the piece that is being sent, so a client that does not read is noticed, and
         # whoever makes the answer waits for it.
         transport.set_write_buffer_limits(high=0)
         self._wait_for_head()
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await super()._serve(scope, receive, first_words_at_once(send, self._corked))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()

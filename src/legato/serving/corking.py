@@ -4,13 +4,15 @@ In:  what a protocol writes, piece by piece.
 Out: the same bytes; those that are written before the event loop comes round again are handed on together.
 
 Handing bytes to the system costs more than making them does where an answer is told in many small events. Nothing waits
-for more than the work at hand: whoever wants its bytes to be out lets others have a turn.
+for more than the work at hand, and what nobody should wait for at all is flushed.
 """
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
+
+from starlette.types import Message, Send
 
 
 class CorkedTransport:
@@ -27,7 +29,7 @@ class CorkedTransport:
     def write(self, data: bytes) -> None:
         """Send `data` with whatever else is written now."""
         if not self._waiting:
-            self._loop.call_soon(self._hand_on)
+            self._loop.call_soon(self.flush)
         self._waiting.append(data)
 
     def get_write_buffer_size(self) -> int:
@@ -36,7 +38,7 @@ class CorkedTransport:
 
     def close(self) -> None:
         """Close, once all is sent."""
-        self._hand_on()
+        self.flush()
         self._transport.close()
 
     def abort(self) -> None:
@@ -44,7 +46,22 @@ class CorkedTransport:
         self._waiting.clear()
         self._transport.abort()
 
-    def _hand_on(self) -> None:
+    def flush(self) -> None:
+        """Hand on what was written so far."""
         waiting, self._waiting = self._waiting, []
         if waiting:
             self._transport.write(b"".join(waiting))
+
+
+def first_words_at_once(send: Send, transport: CorkedTransport) -> Send:
+    """`send`, which an application writes one answer to `transport` with; its first words wait for nobody's work."""
+    is_out = False
+
+    async def sent(message: Message) -> None:
+        nonlocal is_out
+        await send(message)
+        if not is_out and message.get("body"):
+            transport.flush()
+            is_out = True
+
+    return sent

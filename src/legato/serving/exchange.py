@@ -13,7 +13,6 @@ from typing import TypeAlias, cast
 from urllib.parse import parse_qsl
 
 import anyio
-import anyio.lowlevel
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -125,12 +124,8 @@ class Sending:
     async def all(self, response: WireResponse) -> None:
         """Send `response` to its end; raises `ConnectionCut` where its body has none."""
         await self.begin(response)
-        is_first = True
         async for piece in response.chunks:
             await self._piece(piece)
-            if is_first:  # what is ready goes out together, but nobody waits for the first words
-                await anyio.lowlevel.checkpoint()
-                is_first = False
         async with self._turn:
             self._is_open = False
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from legato.serving.corking import CorkedTransport
+from legato.serving.corking import CorkedTransport, first_words_at_once
 from legato.serving.exchange import Sending
 from legato.transport.contract import WireResponse
 
@@ -68,19 +68,22 @@ def test_a_connection_is_closed_when_all_is_out_and_broken_off_at_once():
     asyncio.run(run())
 
 
-def test_the_first_words_of_a_stream_do_not_wait_for_the_rest():
-    async def run() -> list[bytes | str]:
+def test_the_first_words_of_a_stream_wait_neither_for_the_rest_nor_for_others():
+    async def run() -> None:
         transport, wire = corked()
+        out: list[list[bytes | str]] = []
 
         async def send(message: Any) -> None:
             transport.write(message.get("body", b"head "))
 
         async def chunks():
             for piece in (b"one ", b"two ", b"three"):
+                out.append(wire.told.copy())
                 yield piece
 
-        await Sending(send).all(WireResponse(200, {}, chunks()))
+        await Sending(first_words_at_once(send, transport)).all(WireResponse(200, {}, chunks()))
+        assert out == [[], [b"head one "], [b"head one "]]
         await asyncio.sleep(0)
-        return wire.told
+        assert wire.told == [b"head one ", b"two three"]
 
-    assert asyncio.run(run()) == [b"head one ", b"two three"]
+    asyncio.run(run())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable
 
 import anyio
@@ -46,6 +47,20 @@ def test_a_client_that_asks_https_is_told_about_with_what_to_do(caplog: pytest.L
     assert [record.getMessage() for record in caplog.records] == [
         "legato: what came over a connection is no HTTP, and was refused; clients have to ask http://, not https://"
     ]
+
+
+def test_the_first_words_are_out_before_the_server_does_anything_else() -> None:
+    has_read = threading.Event()
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"first"
+        yield b" yes" if has_read.wait(10) else b" nobody read that"  # nothing else runs in the server meanwhile
+
+    with on_a_port(answering(chunks)) as url, httpx2.stream("GET", url) as response:
+        pieces = response.iter_raw()
+        assert next(pieces) == b"first"
+        has_read.set()
+        assert b"".join(pieces) == b" yes"
 
 
 async def aiter_nothing() -> AsyncIterator[bytes]:
