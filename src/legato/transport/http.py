@@ -16,6 +16,7 @@ import asyncio
 import math
 import os
 from collections.abc import AsyncGenerator, Callable, Iterator
+from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -42,6 +43,10 @@ FIRST = 3
 
 AHEAD = 64 * 1024
 """bytes of an answer that are read before they are asked for: our choice, as much as `intake` decodes in one go"""
+
+
+_URLS = 100
+"""that stay parsed: our choice, more than a program has routes"""
 
 
 class HttpTransport:
@@ -80,12 +85,7 @@ class HttpTransport:
         started = anyio.current_time()
         with anyio.move_on_after(self.timeouts.first_byte):
             try:
-                response = await client.send(
-                    client.build_request(
-                        request.method, request.url, headers=request.sent_headers(), content=request.body
-                    ),
-                    stream=True,
-                )
+                response = await client.send(_built(request), stream=True)
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:
                 failure = _failure(error, request, began=False)
             else:
@@ -122,7 +122,6 @@ class HttpTransport:
                 verify=is_secure or _nobody(),
                 trust_env=True,
                 follow_redirects=False,
-                headers={"accept-encoding": ACCEPTED},
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
                 timeout=httpx2.Timeout(
                     connect=self.timeouts.connect, read=None, write=None, pool=self.timeouts.connect
@@ -139,6 +138,21 @@ class HttpTransport:
                 f"({type(error).__name__}); check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR"
             ) from None
         return client
+
+
+def _built(request: WireRequest) -> httpx2.Request:
+    """`request` as the client sends it: its headers are all that it has, and nothing is merged with the client's."""
+    import httpx2
+
+    headers = {"accept-encoding": ACCEPTED, **request.sent_headers()}
+    return httpx2.Request(request.method, _parsed(request.url), headers=headers, content=request.body)
+
+
+@lru_cache(_URLS)
+def _parsed(url: str) -> httpx2.URL:
+    import httpx2
+
+    return httpx2.URL(url)
 
 
 def _nobody() -> ssl.SSLContext:
