@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 from legato.errors import UnknownTarget
 from legato.model import Capabilities, Target
-from legato.request import Catalogue, Request, default_catalogue
+from legato.request import Catalogue, default_catalogue
+from legato.request.reader import Answerable
 from legato.routing import HealthBook, Patience, RetryBudget
 from legato.transport import (
     AnswerStream,
@@ -83,7 +84,7 @@ class World(Struct, frozen=True, kw_only=True):
 
     async def open_answer(
         self,
-        request: Request,
+        request: Answerable,
         *,
         body: bytes,
         stream: bool,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from functools import cache, partial
 from typing import assert_never
 
 import anyio
@@ -31,6 +32,7 @@ from legato.gateway.transparency import passed_headers, unchanged_body
 from legato.model import Action, Answer, Decision, Ending, Fault, Options, Target, Usage
 from legato.model.records import ContentRefused, ReasoningRefused, TurnCause
 from legato.request import Request, render
+from legato.request.reader import Answerable, AnswerReader
 from legato.request.tokens import Estimator
 from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
 from legato.serving.contract import ConnectionCut
@@ -58,6 +60,19 @@ class Relayed(Struct, kw_only=True):
     """about how many a provider took that began to answer: it wants to be paid for them, whatever comes of it"""
     usage: Usage | None = None
     served: str = ""
+
+
+class RelayedRequest(Struct, frozen=True):
+    """What a route is asked."""
+
+    request: Answerable
+    body: bytes
+    stream: bool
+
+    @property
+    def target(self) -> Target:
+        """Who is asked."""
+        return self.request.target
 
 
 class Relay:
@@ -186,24 +201,24 @@ class Relay:
     async def _news(self) -> AsyncGenerator[list[Delta]]:
         """The deltas of the answer, those that came together in one list; whoever gives it in the end."""
         route, attempt = self._route(), 1
-        request = self._request(route)
+        asked = self._ask(route)
         while True:
             self._router.sending(attempt=attempt)
             try:
-                self._stream, size = await self._open(request, route)
+                self._stream = await self._open(asked, route)
                 async with self._stream as stream:
-                    self.done.sent_tokens = self._estimator.of_size(route.name, size)
+                    self.done.sent_tokens = self._estimator.of_size(route.name, len(asked.body))
                     while news := await stream.news():
                         self._speaker.served = stream.served
                         yield news
-                self._succeed(stream.answer, route, size)
+                self._succeed(stream.answer, route, len(asked.body))
                 return
             except (GeneratorExit, anyio.get_cancelled_exc_class()):
                 self.done.attempts.append(RouteAttempt(route.name, LEFT))
                 raise
             except ProviderError as error:
                 self.done.attempts.append(RouteAttempt(route.name, type(error).__name__))
-                if self._own_key_for(request.target, route) is not None:
+                if self._own_key_for(asked.target, route) is not None:
                     error.facts["key"] = OF_CLIENT
                 verdict = self._router.judge(error, visible=self._speaker.visible, attempt=attempt)
                 attempt += 1
@@ -212,13 +227,13 @@ class Relay:
                         await self._world.sleep(verdict.after)
                     case NextRoute():
                         route, attempt = self._next_route(), 1
-                        request = self._request(route)
+                        asked = self._ask(route)
                     case StripReasoning():
-                        self._recalled.talk.apply([ReasoningRefused(origin=request.target.origin())])
-                        request = self._request(route)
+                        self._recalled.talk.apply([ReasoningRefused(origin=asked.target.origin())])
+                        asked = self._ask(route)
                     case ReplaceContent():
-                        self._replace_content(error, request.target, route)
-                        request = self._request(route)
+                        self._replace_content(error, asked.target, route)
+                        asked = self._ask(route)
                     case Compact():
                         raise error from None  # the client does that, once it is told in its own words
                     case Stop():
@@ -248,36 +263,24 @@ class Relay:
         self.done.decisions = (*self.done.decisions, told)
         return replace(answer, entry=replace(answer.entry, ending=ending))
 
-    async def _open(self, request: Request, route: Route) -> tuple[AnswerStream, int]:
-        """The answer to `request`, and how many bytes were sent."""
-        said, world = self._said, self._world
-        body = unchanged_body(said, request, self._recalled.told) if self._asks_as_said(request) else None
-        self.done.unchanged = body is not None
-        if body is None:
-            check_held(said.parsed, request.target, is_home=request.target.home == said.home)
-            request.verify()
-            body = request.json()
-        self._speaker.begin(request.target, route.name, Usage(input=self._estimator.of_size(route.name, len(body))))
-        headers = {**passed_headers(said, request.target), **route.headers}
-        own = self._own_key_for(request.target, route)
+    async def _open(self, asked: RelayedRequest, route: Route) -> AnswerStream:
+        """The answer to what is `asked`."""
+        target = asked.target
+        size = self._estimator.of_size(route.name, len(asked.body))
+        self._speaker.begin(target, route.name, Usage(input=size))
+        own = self._own_key_for(target, route)
         self.done.own_key = own is not None
-        stream = await world.open_answer(
-            request,
-            body=body,
-            stream=request.options.stream,
-            headers=headers,
+        return await self._world.open_answer(
+            asked.request,
+            body=asked.body,
+            stream=asked.stream,
+            headers={**passed_headers(self._said, target), **route.headers},
             credentials=None if own is None else own.headers,
         )
-        return stream, len(body)
 
     def _own_key_for(self, target: Target, route: Route) -> PassedKey | None:
         """The client's own key, if a request to `target` is made with it."""
         return key_for(self._said.own_key, target, route)
-
-    def _asks_as_said(self, request: Request) -> bool:
-        """Whether nothing is asked but what the client said: nothing that the operator set, or the provider refused."""
-        is_refused = request.target.provider in self._recalled.talk.ledger.refused_content
-        return self._summary is None and request.options == self._said.parsed.options and not is_refused
 
     def _route(self) -> Route:
         """Who answers: a turn keeps its route, a message may move on."""
@@ -288,12 +291,42 @@ class Relay:
         self._turn += 1
         return self._router.choose(self._turn, cause=TurnCause.CONTINUATION)
 
-    def _request(self, route: Route) -> Request:
-        parsed, summary = self._said.parsed, self._summary
+    def _ask(self, route: Route) -> RelayedRequest:
+        """What `route` is asked: what the client said, in its own bytes if nothing in them needs mending.
+
+        Nothing is rendered for those: what a rendering would have changed was not changed.
+        """
+        said, recalled = self._said, self._recalled
+        target = self._target_at(route)
+        self.done.decisions, self._target = (), target
+        rendered = cache(partial(self._render, route, target))
+        if self._asks_as_said(route, target):
+            body = unchanged_body(said, target, recalled.told, rendered)
+            if body is not None:
+                self.done.unchanged = True
+                return RelayedRequest(AnswerReader.of_others(target), body, said.delivery.stream)
+        self.done.unchanged = False
+        request = rendered()
+        self.done.decisions = request.decisions
+        check_held(said.parsed, target, is_home=target.home == said.home)
+        request.verify()
+        return RelayedRequest(request, request.json(), request.options.stream)
+
+    def _target_at(self, route: Route) -> Target:
+        """Who answers on `route`: for an account of the client's own, where its key is used."""
         target = self._world.target(route.name)
-        if (own := self._own_key_for(target, route)) is not None:
-            target = replace(target, account=own.account)
-        request = render(
+        own = self._own_key_for(target, route)
+        return target if own is None else replace(target, account=own.account)
+
+    def _asks_as_said(self, route: Route, target: Target) -> bool:
+        """Whether nothing is asked but what the client said: nothing that the operator set, or the provider refused."""
+        asked = self._said.parsed.options
+        is_refused = bool(self._recalled.told.refused_content(target))
+        return self._summary is None and options_at(route, asked) is asked and not is_refused
+
+    def _render(self, route: Route, target: Target) -> Request:
+        parsed, summary = self._said.parsed, self._summary
+        return render(
             self._recalled.talk,
             target,
             tools=parsed.tools,
@@ -301,13 +334,10 @@ class Relay:
             options=options_at(route, summary.options if summary else parsed.options),
             tail=summary.tail if summary else (),
         )
-        self.done.decisions, self._target = request.decisions, request.target
-        return request
 
     def _replace_content(self, error: ProviderError, target: Target, route: Route) -> None:
         """Put a note in place of media that the provider cannot read; raises `error` if no result has any new ones."""
-        talk = self._recalled.talk
-        known = talk.ledger.refused_content.get(target.provider, frozenset())
+        talk, known = self._recalled.talk, self._recalled.told.refused_content(target)
         calls = tuple(call for call in unproven_media(talk, route.name) if call not in known)
         if not calls:
             raise error

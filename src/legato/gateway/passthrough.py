@@ -196,7 +196,7 @@ class Forwarding:
         except LegatoError as error:
             self.notes.append(f"the gateway would have refused it: {error.message}")
             return None
-        if unchanged_body(said, request, told) is None:
+        if unchanged_body(said, request.target, told, lambda: request) is None:
             self.done.decisions = request.decisions
         return request
 

@@ -36,11 +36,13 @@ from legato.gateway.scans import Scan
 from legato.gateway.state import MAX_ANSWER_KEYS, GatewayState, GivenAnswer, RecentlyUsed, size_of
 from legato.model import (
     Authority,
+    CallId,
     Dialect,
     Entry,
     JsonObject,
     Origin,
     Speaker,
+    Target,
     Thinking,
     ToolCall,
     ToolResponse,
@@ -88,7 +90,10 @@ class Turns(Struct):
 class Told(Struct):
     """A conversation and what is known of it: while a request uses it, and while it waits for the next one."""
 
-    talk: Conversation = field(default_factory=Conversation)
+    recorded: Conversation = field(default_factory=Conversation)
+    unrecorded: list[Entry] = field(default_factory=list[Entry])
+    """what was said since; it is recorded when somebody asks for the conversation, and what goes through as it came
+    never is"""
     links: list[bytes] = field(default_factory=list[bytes])
     """what the client said in it, entry by entry (`chain`)"""
     turns: Turns = field(default_factory=Turns)
@@ -100,6 +105,23 @@ class Told(Struct):
     """about how many bytes its entries take"""
     judge: SaidJudge = field(default_factory=SaidJudge)
     """what the client's own provider would refuse of it"""
+
+    @property
+    def talk(self) -> Conversation:
+        """What was said, with the answers as they were given."""
+        if self.unrecorded:
+            self.recorded.take(self.unrecorded)
+            self.unrecorded = []
+        return self.recorded
+
+    @property
+    def bytes_held(self) -> int:
+        """About how many bytes it takes, with what is rendered of it."""
+        return self.size + (RenderCache.of(self.recorded).bytes_held if len(self.recorded) else 0)
+
+    def refused_content(self, target: Target) -> frozenset[CallId]:
+        """The calls in it whose media the provider of `target` has refused."""
+        return self.recorded.ledger.refused_content.get(target.provider, frozenset())
 
 
 class Recalled(Struct):
@@ -184,7 +206,7 @@ class Recall:
                 told.turns.begin()
             if entry.blocks:  # nothing is left of thoughts of somebody unknown
                 news.append(entry)
-        told.talk.take(news)
+        told.unrecorded += news
         told.size += size_of(news)
         route = _begun_by(results, told.turns, given)
         return Recalled(told, route, is_warm=kept is not None, new=len(chain) - known)
@@ -203,7 +225,7 @@ class Recall:
             return
         recalled.is_out = False
         told = recalled.told
-        self._kept.put(tenant, told.links[-1], told, told.size + RenderCache.of(told.talk).bytes_held)
+        self._kept.put(tenant, told.links[-1], told, told.bytes_held)
 
     def _longest(self, tenant: str, chain: Sequence[bytes]) -> Told | None:
         """The kept conversation that holds most of the beginning, and nothing else; it is kept no longer."""

@@ -1,6 +1,6 @@
 """The same API in and out: what needs no mending goes through as it came.
 
-In:  what the client said, and the request that would be sent in its place.
+In:  what the client said, and who is to answer.
 Out: the client's own bytes, if the provider takes them as they are; and those of its headers that mean something there.
 
 A body is rendered anew where it is for another API or another kind of server, where its options do not suit the model
@@ -9,6 +9,8 @@ gateway can read, or lacks what only the gateway remembers.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import msgspec
 
@@ -33,19 +35,19 @@ def passed_headers(said: ClientRequest, target: Target) -> dict[str, str]:
     return {name: said.headers[name] for name in _PASSED.get(target.dialect, ()) if name in said.headers}
 
 
-def unchanged_body(said: ClientRequest, request: Request, told: Told) -> bytes | None:
-    """The client's bytes, if they can be sent as they are, but for the name of the model.
+def unchanged_body(said: ClientRequest, target: Target, told: Told, rendered: Callable[[], Request]) -> bytes | None:
+    """The client's bytes, if they can be sent to `target` as they are, but for the name of the model.
 
-    `told` is the conversation, with what the client does not give back.
+    `told` is the conversation, with what the client does not give back. `rendered` is asked for the request that would
+    be sent in their place, where that has to be known.
     """
-    target = request.target
     if said.body is None or not _is_at_home(said, target) or said.parsed.adjusted:
         return None
     if _has_place_for_reasoning(said) or said.telling.reasoning.through(said.parsed.entries, _or_reasoning):
         return None
     if any(map(target.is_home_of, told.thinkers)):
         return None  # the provider's own, which the client has left out
-    if said.delivery.model != target.model and not _suits_another(said, request):
+    if said.delivery.model != target.model and not _suits_another(said, rendered()):
         return None
     return None if refused_in(said, target, told.judge) else renamed_body(said, target)
 

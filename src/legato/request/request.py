@@ -14,18 +14,17 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from legato.errors import BadAnswer, RenderError
-from legato.model import Answer, Decision, JsonObject, Options, Target, ingest_sent
+from legato.errors import RenderError
+from legato.model import Answer, Decision, JsonObject, Options, Target
 from legato.model.hashing import digest
-from legato.request.answers import ONLY_BAD_ANSWERS, GuardedDecoder, recordable
+from legato.request.answers import GuardedDecoder
 from legato.request.encoded_conversation import EncodedConversation
 from legato.request.observation import tell_stopped
-from legato.request.offered import OfferedTools, RestoringDecoder
+from legato.request.reader import AnswerReader
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
 from legato.transcript.units import Exchange, Unit
 from legato.wire.assembly import encode_json, join_json, with_tail
-from legato.wire.bounds import read_bounded_json
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.findings import Severity, Violation
 from legato.wire.judge import Judge
@@ -183,30 +182,23 @@ class Request:
 
     # --- what comes back ----------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _reader(self) -> AnswerReader:
+        return AnswerReader(self.target, self._context.names, self._head.free_text)
+
     def decode(self, response: object) -> Answer:
         """The answer in a response body: a dict, JSON bytes, or the object that the official client returns.
 
         Raises `BadAnswer` if there is none, whatever is there instead.
         """
-        with ONLY_BAD_ANSWERS:
-            body = read_bounded_json(response) if isinstance(response, bytes | str) else ingest_sent(response)
-            if not isinstance(body, dict):
-                raise BadAnswer(f"a response body should be an object, not {type(body).__name__}", layer="decode")
-            return recordable(self._offered.restore(self._decoded(cast(JsonObject, body))))
+        return self._reader.decode(response)
 
     def decoder(self) -> GuardedDecoder:
         """A decoder for one streamed answer: of bytes, of plain events, or of those that the official client gives.
 
         It raises `BadAnswer` and nothing else.
         """
-        return GuardedDecoder(RestoringDecoder(self._parts.decoder(self.target, self._context.names), self._offered))
-
-    def _decoded(self, body: JsonObject) -> Answer:
-        return self._parts.decode(body, self.target, self._context.names)
-
-    @property
-    def _offered(self) -> OfferedTools:
-        return OfferedTools(self._context.names, self._head.free_text)
+        return self._reader.decoder()
 
     # --- what was done ------------------------------------------------------------------------------------------------
 

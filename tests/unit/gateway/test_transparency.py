@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -98,6 +99,20 @@ def test_the_same_bytes_are_sent_when_they_are_tried_again() -> None:
     heard = hear(gateway, post("/v1/messages", spread(MESSAGES)))
     assert heard.status == 200
     assert [request.body for request in sent_by(gateway.world).sent] == [spread(MESSAGES)] * 2
+
+
+def test_what_goes_through_is_not_rendered_and_nothing_is_said_to_have_been_done_to_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    declared: Any = [{"functionDeclarations": [{"name": "read", "parameters": {"type": "OBJECT"}}]}]
+    body = {**CONTENTS, "tools": declared}  # whose schema we would have written with the types of JSON Schema
+    gateway = gateway_to("gemini/gemini-2.5-pro")
+    with caplog.at_level(logging.DEBUG, "legato"):
+        heard = hear(gateway, post("/v1beta/models/gemini-2.5-pro:generateContent", spread(body)))
+    report = gateway.reports.find(heard.headers["x-legato-request"])
+    assert report is not None
+    assert (report.unchanged, report.decisions) == (True, ())
+    assert "legato.render" not in caplog.text
 
 
 # --- what is rendered anew --------------------------------------------------------------------------------------------
