@@ -132,20 +132,21 @@ async def first_bytes(port: int, numbers: Iterable[int]) -> FirstBytes:
 
 
 async def beside_open_streams(
-    port: int, streams: int, rate: int, seconds: float, *, settling: float = 2
+    port: int, streams: int, rate: int, seconds: float, *, settling: float = 2, seed: int = 0
 ) -> list[float]:
     """Seconds until the first byte of new requests, `rate` of them a second, while `streams` others are open.
 
     After so many seconds of `settling` all of these flow. Each request comes at a moment of its own within its share
-    of a second, so that they keep step with nothing else.
+    of a second, so that they keep step with nothing else; `seed` says which, and nobody has met what is asked under
+    another.
     """
-    moments = random.Random(0)
+    moments = random.Random(seed)
     async with asyncio.TaskGroup() as group:
         held = [group.create_task(_hold(port, number)) for number in range(streams)]
         await asyncio.sleep(settling)
         asking: list[asyncio.Task[float]] = []
         for number in range(round(rate * seconds)):
-            body = msgspec.json.encode(first_request(100_000 + number, stream=True))
+            body = msgspec.json.encode(first_request(100_000 + 10_000 * seed + number, stream=True))
             wait = moments.random() / rate
             await asyncio.sleep(wait)
             asking.append(group.create_task(_ask_once(port, body)))
