@@ -201,6 +201,12 @@ EXAMPLES: dict[str, Example] = {
     "anthropic/thinking-off": Example(
         refused=_ask(_user(), thinking={"type": "disabled"}), accepted=_ask(_user(), thinking=_THINKING)
     ),
+    "anthropic/thinking-budget": Example(
+        refused=_ask(_user(), thinking=_THINKING), accepted=_ask(_user(), thinking={"type": "adaptive"})
+    ),
+    "anthropic/thinking-adaptive": Example(
+        refused=_ask(_user(), thinking={"type": "adaptive"}), accepted=_ask(_user(), thinking=_THINKING)
+    ),
     "anthropic/effort-while-off": Example(
         refused=_ask(_user(), thinking={"type": "disabled"}, output_config={"effort": "max"}),
         accepted=_ask(_user(), thinking={"type": "disabled"}, output_config={"effort": "high"}),

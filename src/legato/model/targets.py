@@ -89,6 +89,11 @@ class ThinkingMode(FastStrEnum):
     """on and off"""
 
 
+NO_BUDGET = (0, 0)
+"""of a model that decides by itself how much it thinks, and refuses to be told
+(https://platform.claude.com/docs/en/build-with-claude/extended-thinking)"""
+
+
 class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     """What one model at one endpoint accepts. The defaults are those of a plain modern chat model."""
 
@@ -133,7 +138,7 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     efforts: tuple[str, ...] = ("low", "medium", "high")
     """the words for how hard to think that the model knows, weakest first"""
     budgets: tuple[int, int] | None = None
-    """Gemini: the fewest and the most tokens of thinking that may be asked for; None: not known
+    """the fewest and the most tokens of thinking that may be asked for, `NO_BUDGET` where none may; None: not known
     (https://ai.google.dev/gemini-api/docs/thinking)"""
     thinking_first: bool = False
     """while thinking is on, an open tool loop must begin with a thought of the model's own (mastra-ai/mastra#7799)"""

@@ -130,6 +130,21 @@ def test_a_call_without_a_result_is_mended_and_all_else_survives() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("model", "asked", "got"),
+    [
+        ("claude-opus-4-8", {"type": "enabled", "budget_tokens": 2000}, {"type": "adaptive"}),
+        ("claude-sonnet-4-6", {"type": "enabled", "budget_tokens": 2000}, {"type": "enabled", "budget_tokens": 2000}),
+        ("claude-sonnet-4-5", {"type": "adaptive"}, {"type": "enabled"}),
+    ],
+)
+def test_thinking_is_asked_for_in_the_form_that_the_model_knows(model: str, asked: Any, got: Any) -> None:
+    body = {**MESSAGES, "model": model, "max_tokens": 40_000, "thinking": asked}
+    thinking = sent(f"anthropic/{model}", post("/v1/messages", body))["thinking"]
+    assert got.items() <= thinking.items()
+    assert ("budget_tokens" in thinking) is (thinking["type"] == "enabled")
+
+
 def test_another_host_of_the_dialect_is_not_sent_what_only_the_first_knows() -> None:
     got = sent("kimi-anthropic/kimi-k2-thinking", post("/v1/messages", MESSAGES))
     assert [tool["name"] for tool in got["tools"]] == ["read"]

@@ -218,8 +218,6 @@ def test_messages_are_judged(target: Target, messages: list[Any], findings: list
         (None, [*_LOOP, _said(), _user()], []),
         (_BUDGET, [_user(), _said(_call("toolu_0")), _user(_result("toolu_0")), _said(), *_LOOP], []),
         (_BUDGET, [_user(_result())], ["refused anthropic/orphan-result messages[0].content[0]"]),
-        (_ADAPTIVE, [_user(), _said(_call()), _user(_result())], []),
-        (_ADAPTIVE, [_user(), _said(_text(), _THOUGHT, _call()), _user(_result())], []),
         ({"type": "disabled"}, [_user(), _said(_call()), _user(_result())], []),
         (_BUDGET, [_user(), _said(_THOUGHT, _text())], ["refused anthropic/prefill messages[1].content[1]"]),
         (
@@ -237,6 +235,11 @@ def test_an_open_loop_begins_with_thinking_where_that_is_checked(
     thinking: Any, messages: list[Any], findings: list[str]
 ):
     assert _judge(_OLD, *messages, thinking=thinking) == findings
+
+
+@pytest.mark.parametrize("said", [[_call()], [_text(), _THOUGHT, _call()]])
+def test_a_loop_begins_with_anything_where_thinking_is_adaptive(said: list[Any]):
+    assert _judge(claude("claude-sonnet-4-6"), _user(), _said(*said), _user(_result()), thinking=_ADAPTIVE) == []
 
 
 def test_a_model_that_thinks_by_itself_may_end_on_its_own_thinking():
@@ -267,7 +270,7 @@ def test_a_model_that_thinks_by_itself_may_end_on_its_own_thinking():
         ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, []),
         ({"tool_choice": {"type": "any"}}, []),
         (
-            {"tool_choice": {"type": "tool", "name": "read"}, "thinking": _ADAPTIVE},
+            {"tool_choice": {"type": "tool", "name": "read"}, "thinking": _BUDGET},
             ["refused anthropic/forced-tool tool_choice"],
         ),
         ({"messages": {}}, ["refused anthropic/no-messages messages"]),

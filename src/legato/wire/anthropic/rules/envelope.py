@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from legato.model import Json, JsonObject, Target, ThinkingMode
+from legato.model import Capabilities, Json, JsonObject, Target, ThinkingMode
+from legato.model.targets import NO_BUDGET
 from legato.wire.anthropic.rules.blocks import BLANK_TEXT, CONTENT_FORM, is_blank
 from legato.wire.anthropic.rules.sources import API, OPUS, THINKING
 from legato.wire.anthropic.rules.turns import JudgingMode
@@ -55,6 +56,21 @@ THINKING_OFF = refused(
     error="invalid thinking: only type=enabled is allowed for this model",
     route="kimi-anthropic/kimi-k2.7-code",
 )
+THINKING_BUDGET = refused(
+    "anthropic/thinking-budget",
+    "Since 4.7, thinking is `adaptive` and has no budget.",
+    source=(THINKING, "NousResearch/hermes-agent#11137", "handochan/aelix-ai#258"),
+    error='"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
+    '"output_config.effort" to control thinking behavior.',
+    route=OPUS,
+)
+THINKING_ADAPTIVE = refused(
+    "anthropic/thinking-adaptive",
+    "Before 4.6, thinking is `enabled` with a budget.",
+    source=("askalf/dario#273", "pensarai/apex#890"),
+    error="adaptive thinking is not supported on this model",
+    route="anthropic/claude-sonnet-4-5",
+)
 EFFORT_WORD = refused(
     "anthropic/effort-word",
     "`output_config.effort` is `low`, `medium`, `high`, `xhigh` or `max`.",
@@ -93,10 +109,8 @@ _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     """Judge the fields beside the messages."""
     _examine_limit(fields, target, found)
-    asked = fields.get("thinking")
-    is_off = is_object(asked) and asked.get("type") == "disabled"
-    if is_off and target.capabilities.thinking in _ALWAYS_ON:
-        found.report(THINKING_OFF, "thinking.type", "the thinking of this model cannot be switched off")
+    is_off = _kind_of_thinking(fields) == "disabled"
+    _examine_thinking(fields, target.capabilities, found)
     if not target.capabilities.temperature:
         for name, usual in _USUAL.items():
             if fields.get(name, usual) != usual:
@@ -109,6 +123,23 @@ def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     _examine_system(fields.get("system"), found)
     _examine_tools(fields.get("tools"), found)
     _examine_effort(fields.get("output_config"), target, found, is_off=is_off)
+
+
+def _kind_of_thinking(fields: JsonObject) -> Json:
+    asked = fields.get("thinking")
+    return asked.get("type") if is_object(asked) else None
+
+
+def _examine_thinking(fields: JsonObject, capabilities: Capabilities, found: Findings) -> None:
+    match _kind_of_thinking(fields):
+        case "disabled" if capabilities.thinking in _ALWAYS_ON:
+            found.report(THINKING_OFF, "thinking.type", "the thinking of this model cannot be switched off")
+        case "enabled" if capabilities.budgets == NO_BUDGET:
+            found.report(THINKING_BUDGET, "thinking.type", "this model decides by itself how much it thinks")
+        case "adaptive" if capabilities.thinking is ThinkingMode.BUDGET:
+            found.report(THINKING_ADAPTIVE, "thinking.type", "this model wants a budget for its thinking")
+        case _:
+            pass
 
 
 def _thinks_by_itself(target: Target) -> bool:
@@ -135,8 +166,7 @@ def examine_no_messages(fields: JsonObject, found: Findings) -> None:
 def mode_of(fields: JsonObject, target: Target) -> JudgingMode:
     """What of the body and the model the messages are judged by."""
     capabilities = target.capabilities
-    asked = fields.get("thinking")
-    kind = asked.get("type") if is_object(asked) else None
+    kind = _kind_of_thinking(fields)
     return JudgingMode(
         thinks=kind in ("enabled", "adaptive"),
         thinks_with_budget=kind == "enabled",
