@@ -112,13 +112,28 @@ def test_damaged_files_are_read_or_refused(name: str, source: st.DataObject) -> 
 @pytest.mark.parametrize("name", FILES)
 @given(changes=st.lists(st.tuples(st.integers(0, 10_000), VALUES), min_size=1, max_size=4))
 def test_files_with_values_of_the_wrong_types_are_read_or_refused(name: str, changes: list[tuple[int, Any]]) -> None:
-    text = EVERY_FILE[name].decode()
-    values = [json.loads(line) for line in text.splitlines()] if text.startswith('{"') else [json.loads(text)]
+    values = values_of(name)
     for number, value in changes:
         places = list(slots(values))
         holder, key = places[number % len(places)]
         holder[key] = value
     attempt("\n".join(json.dumps(value) for value in values).encode())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_place_of_a_file_is_harmed_by_a_number_that_no_float_holds(name: str) -> None:
+    values = values_of(name)
+    for holder, key in list(slots(values)):
+        kept, holder[key] = holder[key], 10**400
+        with one_line():
+            read_all("\n".join(map(json.dumps, values)).encode(), format=name)
+        holder[key] = kept
+
+
+def values_of(name: str) -> list[Any]:
+    """What is on the lines of the file of that format, or the one value that it is."""
+    text = EVERY_FILE[name].decode()
+    return [json.loads(line) for line in text.splitlines()] if text.startswith('{"') else [json.loads(text)]
 
 
 def slots(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -8,10 +8,12 @@ from legato.model import Json, JsonObject, Usage, clean_text
 from legato.model.json_access import as_count, as_id, as_list, as_object, as_objects, as_text
 
 __all__ = [
+    "NEWEST",
     "as_id",
     "as_list",
     "as_object",
     "as_objects",
+    "as_seconds",
     "as_text",
     "as_time",
     "as_usage",
@@ -46,17 +48,21 @@ def as_time(value: Json) -> float | None:
     if isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
-            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+            return as_seconds((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         except (ValueError, OverflowError):
             return None
-    elif isinstance(value, int | float):
-        seconds = value / 1_000
-    else:
+    return as_seconds(value, parts=1_000)
+
+
+def as_seconds(value: Json, *, parts: int = 1) -> float | None:
+    """A moment in seconds since the epoch, of a program that counts seconds, or so many `parts` of each."""
+    # Compared before it is divided: a whole number may be too large for a float.
+    if not isinstance(value, int | float) or not _OLDEST * parts <= value <= NEWEST * parts:
         return None
-    return seconds if _OLDEST <= seconds <= _NEWEST else None
+    return value / parts
 
 
-_OLDEST, _NEWEST = 0.9e9, 4.1e9
+_OLDEST, NEWEST = 0.9e9, 4.1e9
 """seconds in 1998 and in 2099: outside them there is no moment at which an agent wrote (our choice)"""
 
 

@@ -17,7 +17,7 @@ from legato.formats.content import Content
 from legato.formats.database import Database
 from legato.formats.document import CompactionMark, Document
 from legato.formats.draft import DocumentDraft
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_list, as_object, as_objects, as_seconds, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.gemini_parts import read_parts
 from legato.formats.head import Head, Layout
@@ -89,8 +89,7 @@ class _Reader:
         """how many entries there were when each run began"""
 
     def event(self, event: JsonObject, place: str) -> None:
-        moment = event.get("timestamp")
-        self.draft.at = float(moment) if isinstance(moment, int | float) else None
+        self.draft.at = as_seconds(event.get("timestamp"))
         if event.get("partial") is True:
             self.draft.skip(place, "a piece of an answer, which follows as a whole, was passed over")
             return

@@ -16,7 +16,7 @@ from legato.formats.content import Content
 from legato.formats.database import Database
 from legato.formats.document import CompactionMark, Document
 from legato.formats.draft import DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_seconds, as_text, first_text
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
@@ -90,8 +90,7 @@ class _Reader:
             self.draft.model, self.draft.route = model, route_of(self.provider, model)
 
     def message(self, message: JsonObject, metadata: JsonObject, place: str) -> None:
-        created = message.get("created")
-        self.draft.at = as_time(created * 1_000 if isinstance(created, int | float) else None)
+        self.draft.at = as_seconds(message.get("created"))
         blocks = [
             block
             for index, part in enumerate(as_list(message.get("content")))

@@ -13,6 +13,7 @@ import msgspec
 from legato.errors import CodecError, FormatError
 from legato.formats.content import Content
 from legato.formats.document import Document, FileNote, Original
+from legato.formats.fields import NEWEST
 from legato.formats.format import Format, Mended, Outgoing, Written, marks
 from legato.formats.head import Head
 from legato.formats.patching.records import RawFile
@@ -42,7 +43,8 @@ def read(content: Content) -> list[Document]:
     for seq, record in standing(records):
         if isinstance(record, Recorded):
             entry = record.entry
-            draft.at = record.at
+            # A clock of a test may begin at 0; what is in no calendar cannot be written for an agent.
+            draft.at = record.at if record.at is not None and 0 <= record.at <= NEWEST else None
             draft.add(entry, places[seq], seq + 1)
             if entry.speaker is Speaker.AI and entry.origin is not None:
                 draft.model = entry.origin.asked or entry.origin.served

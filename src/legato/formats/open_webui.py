@@ -18,7 +18,7 @@ from legato.formats.blocks import media_from, read_result, response, split_conte
 from legato.formats.content import Content, Item
 from legato.formats.document import Document
 from legato.formats.draft import DocumentDraft, keep_known
-from legato.formats.fields import as_object, as_objects, as_text, as_time, first_id, first_text
+from legato.formats.fields import as_object, as_objects, as_seconds, as_text, first_id, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_of_model, route_of
@@ -89,8 +89,7 @@ class _Reader:
         note_branches(self.draft, branches, lambda node: f"{place}.{node.uuid}")
 
     def message(self, message: JsonObject, place: str) -> None:
-        written = message.get("timestamp")
-        self.draft.at = as_time(written * 1_000 if isinstance(written, int | float) else None)
+        self.draft.at = as_seconds(message.get("timestamp"))
         if first_text(message, "contextSummary"):
             what = "Open WebUI put a summary in place of what came before; all of it is read here"
             self.draft.note(place, what, is_carried=True)

@@ -9,8 +9,8 @@ import pytest
 
 from file_samples import ClaudeSession, used
 from file_samples import use as call
-from legato.formats import read, write
-from legato.formats.fields import as_time
+from legato.formats import WRITTEN, read, write
+from legato.formats.fields import as_seconds, as_time
 from legato.model import Entry, Speaker, Text, Usage
 from legato.model.codec import dump_log
 from legato.model.records import Recorded, StepEnded
@@ -126,10 +126,26 @@ def test_a_log_that_is_made_of_a_session_keeps_its_times():
         (7, None),
         (True, None),
         (None, None),
+        (10**400, None),
+        (-(10**400), None),
+        (float("inf"), None),
     ],
 )
 def test_a_moment_is_read_as_programs_write_it(written: Any, moment: float | None):
     assert as_time(written) == moment
+
+
+@pytest.mark.parametrize(("written", "moment"), [(int(DAY), DAY), ("2025-01-01", None), (1e300, None), (10**400, None)])
+def test_programs_that_count_seconds_are_read_as_such(written: Any, moment: float | None):
+    assert as_seconds(written) == moment
+
+
+@pytest.mark.parametrize("at", [1e300, -1e300, 1e17, -5.0])
+def test_a_log_with_a_time_that_no_calendar_has_is_written_for_every_agent(at: float):
+    document = read(b"".join(dump_log([Recorded(entry=Entry(Speaker.HUMAN, (Text("Go."),)), at=at)])))
+
+    assert document.times == {}
+    assert [read(write(document, format_).data).entries for format_ in WRITTEN] == [document.entries] * len(WRITTEN)
 
 
 SPENT = Usage(input=123, output=9, cache_read=100, cache_write=20)

@@ -11,7 +11,17 @@ from legato.formats.blocks import as_json, response, result_content, split_conte
 from legato.formats.content import Content, Item
 from legato.formats.document import Document
 from legato.formats.draft import DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time, as_usage, first_text
+from legato.formats.fields import (
+    as_id,
+    as_list,
+    as_object,
+    as_objects,
+    as_seconds,
+    as_text,
+    as_time,
+    as_usage,
+    first_text,
+)
 from legato.formats.kimi_code.memory import KimiCall, KimiMemory, KimiMessage
 from legato.formats.origins import home_of, provider_named
 from legato.model import Block, Ending, Json, JsonObject, Media, Speaker, Text, Thinking, ToolResponse, ToolSpec, ingest
@@ -57,8 +67,7 @@ class _Reader:
         record = item.value
         kind = as_text(record.get("type"))
         # Kimi CLI counts seconds.
-        stamp: Json = record.get("timestamp")
-        self.memory.at = as_time(stamp * 1_000 if isinstance(stamp, int | float) else record.get("time"))
+        self.memory.at = as_seconds(record.get("timestamp")) or as_time(record.get("time"))
         if not kind and isinstance(record.get("message"), dict):
             self.shown(as_object(record["message"]), item.place)
         elif record.get("kind") == "event":
