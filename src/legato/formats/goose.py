@@ -39,7 +39,7 @@ def read(content: Content) -> list[Document]:
     draft = content.draft()
     reader = _Reader(draft)
     for item in content.items("conversation", "messages"):
-        if "role" in item.value:
+        if "role" in item.value or "content" in item.value:
             reader.message(item.value, as_object(item.value.get("metadata")), item.place)
         else:
             keep_known(draft.meta, item.value, {"working_dir": "cwd", "description": "title", "id": "session"})

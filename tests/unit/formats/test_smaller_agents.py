@@ -189,6 +189,12 @@ def test_parts_of_goose_are_what_they_say() -> None:
     ]
 
 
+def test_a_message_of_goose_without_a_role_is_named() -> None:
+    document = read(jsonl(HEAD, said("user", text("look")), {"content": [text("more")]}))
+    assert [entry.text for entry in document.entries] == ["look"]
+    assert [str(note) for note in document.notes] == ["line 3: a message of role '' is not understood and was left out"]
+
+
 def test_what_goose_hid_from_itself_is_marked() -> None:
     hidden, summary = {"userVisible": True, "agentVisible": False}, {"userVisible": False, "agentVisible": True}
     document = read(
