@@ -67,6 +67,16 @@ def test_what_is_said_while_calls_are_open_waits_for_their_results() -> None:
     ]
 
 
+def test_a_record_of_the_conversation_whose_type_is_not_known_is_named() -> None:
+    said, heard = {**kimi_said("more"), "type": "riddle"}, {**kimi_loop("tool.result", result={}), "type": None}
+    document = read(jsonl(FIRST, kimi_said("go"), said, heard, {"type": "turn.began"}))
+    assert [entry.text for entry in document.entries] == ["go"]
+    assert [(note.place, note.message) for note in document.notes] == [
+        ("line 3", "a record of type 'riddle' is not understood and was left out"),
+        ("line 4", "a record of type '' is not understood and was left out"),
+    ]
+
+
 def test_a_result_tells_what_the_model_was_told() -> None:
     image = {"type": "image_url", "imageUrl": {"url": "data:image/png;base64,AAAA"}}
     results: list[dict[str, Any]] = [

@@ -79,9 +79,9 @@ class _Reader:
         elif kind.startswith("context."):
             self.forget(kind, record, item.place)
         else:
-            self.about(kind, record)
+            self.about(kind, record, item.place)
 
-    def about(self, kind: str, record: JsonObject) -> None:
+    def about(self, kind: str, record: JsonObject, place: str) -> None:
         """What is known beside the conversation."""
         if kind in ("profile.bind", "config.update", "metadata"):
             keep_known(self.draft.meta, record, _META)
@@ -92,6 +92,8 @@ class _Reader:
         elif kind == "llm.request":
             model, named = as_text(record.get("model")), provider_named(as_text(record.get("provider")))
             self.memory.ask(home_of(named or "kimi", model), model)
+        elif "message" in record or "event" in record:  # as records of the conversation have it; others are its upkeep
+            self.draft.unknown(place, f"a record of type {kind!r}")
 
     # --- Kimi Code ------------------------------------------------------------------------------------------------
 
