@@ -18,7 +18,7 @@ from legato.errors import BadAnswer, ConfigError, FormatError
 from legato.files.html.entry_data import entry_value
 from legato.files.inspected import InspectedEntry
 from legato.files.inspector import SeenEntry
-from legato.formats import read_all
+from legato.formats import Document, mend, read_all, write
 from legato.formats.fields import well_typed
 from legato.model import (
     Answer,
@@ -45,6 +45,7 @@ from legato.transport import complaint_of
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
 from legato.wire.openai_responses.parse_envelope import read_tools
+from session_files import answered, jsonl, said, use
 
 DEEP = 20_000
 
@@ -217,3 +218,15 @@ def test_a_response_that_is_nested_too_deeply_is_a_bad_answer() -> None:
     request = render(talk, "openai/gpt-4o")
     with pytest.raises(BadAnswer):
         request.decode('{"choices":' + "[" * 100_000)
+
+
+@pytest.mark.parametrize("act", [mend, lambda document: write(document, "claude-code")])
+def test_a_file_that_can_only_just_be_read_is_repaired_or_refused(act: Callable[[Document], object]) -> None:
+    refused = 0
+    for levels in range(700, 1_000):
+        deep = jsonl(said("u1", None, "go"), answered("a1", "u1", "m1", use("t1", n="DEEP")), said("u2", "a1", "on"))
+        try:
+            act(read_all(deep.replace(b'"DEEP"', b"[" * levels + b"]" * levels))[0])
+        except FormatError as error:
+            refused += "nested too deeply to be repaired" in error.message
+    assert refused

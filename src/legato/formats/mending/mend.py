@@ -10,6 +10,8 @@ refused, it is withheld together with the reasons, unless the caller insists.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from legato.errors import FormatError, RepairRefused
@@ -36,7 +38,8 @@ def mend(document: Document, *, force: bool = False) -> Mended:
         )
     if document.original is None:
         raise FormatError(f"{document.name}: it is part of a file that cannot be mended in place; convert it")
-    mended = _mend(document, document.original)
+    with _within_reach(document):
+        mended = _mend(document, document.original)
     if mended.losses and not force:
         raise RepairRefused(_told(document, mended), losses=mended.losses, changes=mended.changes)
     return mended
@@ -45,10 +48,20 @@ def mend(document: Document, *, force: bool = False) -> Mended:
 def rewrite(document: Document, original: Original) -> Mended | None:
     """A session file that its own agent can resume; None if it must be written from the conversation instead."""
     chain = registry.FORMATS[document.format].chain
-    if chain is None or chain.is_whole(document, original):
-        return _mend(document, original)
-    made = chain.relink(document, original)
-    return None if made is None else _guarded(document, original, made, lint_document(document))
+    with _within_reach(document):
+        if chain is None or chain.is_whole(document, original):
+            return _mend(document, original)
+        made = chain.relink(document, original)
+        return None if made is None else _guarded(document, original, made, lint_document(document))
+
+
+@contextmanager
+def _within_reach(document: Document) -> Generator[None]:
+    """Refuse what is nested so deeply that it could only just be read, from a place nearer to the limit."""
+    try:
+        yield
+    except RecursionError:
+        raise FormatError(f"{document.name}: a value in it is nested too deeply to be repaired") from None
 
 
 def _mend(document: Document, original: Original) -> Mended:
