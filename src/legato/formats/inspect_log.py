@@ -88,7 +88,8 @@ def _packed(archive: Archive) -> Iterator[_Sample]:
 def _in_order(name: str) -> tuple[int, int, str]:
     """Epoch by epoch, and numbers as such."""
     own, _, epoch = name.removeprefix("samples/").removesuffix(".json").rpartition("_epoch_")
-    return int(epoch), int(own) if own.isdecimal() else -1, own
+    is_number = own.isdecimal() and len(own) < 10  # Python does not read any number of digits
+    return int(epoch), int(own) if is_number else -1, own
 
 
 class _Reader:

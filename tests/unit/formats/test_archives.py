@@ -66,6 +66,12 @@ def test_samples_come_by_epoch_and_number_and_say_which_they_are() -> None:
     ]
 
 
+def test_a_number_of_a_sample_may_have_any_number_of_digits() -> None:
+    names = [f"samples/{own}_epoch_1.json" for own in ("7", "9" * 5_000)]
+    documents = read_all(packed({"header.json": HEADER, **dict.fromkeys(names, SAMPLE)}))
+    assert [document.places[0].partition(": ")[0] for document in documents] == [names[1], names[0]]
+
+
 def test_an_archive_with_zstandard_says_what_makes_it_readable() -> None:
     data = zstandard(packed({"header.json": HEADER, "samples/1_epoch_1.json": SAMPLE}, ZIP_STORED))
     with pytest.raises(

@@ -44,6 +44,7 @@ def test_a_body_that_is_too_large_is_refused_in_the_words_of_the_client() -> Non
     answer = called(app(limits=limits), "/v1/messages", b"x" * 1_001)
     assert (answer.status, answer.json["error"]["type"]) == (413, "request_too_large")
     assert called(app(limits=limits), "/v1/messages", b"x" * 900_000).status == 413
+    assert called(app(limits=limits), "/v1/messages", HELLO, content_length="9" * 5_000).status == 413
     assert called(app(limits=limits), "/v1/messages", HELLO).status == 200
 
 

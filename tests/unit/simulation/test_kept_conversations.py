@@ -100,6 +100,8 @@ def test_what_a_response_was_given_to_is_listed_newest_first_and_by_pages() -> N
     )
     _, rest = api.ask("GET", f"/v1/responses/{second['id']}/input_items", order="asc", after=page["last_id"])
     assert ([item["id"] for item in rest["data"]], rest["has_more"]) == ([items["first_id"]], False)
+    _, whole = api.ask("GET", f"/v1/responses/{second['id']}/input_items", limit="9" * 5_000)
+    assert whole == items
     assert api.ask("GET", "/v1/responses/resp_unknown/input_items")[0] == 404
 
 

@@ -98,6 +98,7 @@ def test_a_schema_in_googles_own_spelling_is_read_too() -> None:
         "properties": {"names": {"type": "ARRAY", "items": {"type": "STRING"}, "minItems": "2"}},
     }
     assert fill_answer(schema, "hi") == {"names": ["hi", "hi"]}
+    assert fill_answer({"type": "INTEGER", "minimum": "9" * 5_000}, "hi") == int("9" * 19)
 
 
 # --- as each dialect asks for it --------------------------------------------------------------------------------------

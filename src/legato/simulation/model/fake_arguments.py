@@ -244,7 +244,7 @@ def _whole(value: Json) -> int:
 
 def _number(value: Json) -> int | float | None:
     if isinstance(value, str) and value.isdecimal():  # Google writes large whole numbers as texts
-        return int(value)
+        return int(value[:19])  # Python does not read any number of digits
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
