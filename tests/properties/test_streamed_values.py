@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any, cast
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,12 +26,11 @@ from legato.model import (
     Thinking,
     ToolCall,
     Usage,
-    ingest,
 )
-from legato.model.ingestion import MAX_DEPTH
 from legato.wire.deltas import BlockDone, BlockStart, TextDelta
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
+from safe_values import assert_safe
 
 
 def nested(levels: int) -> list[Any]:
@@ -105,24 +103,6 @@ def with_unsafe(event: JsonObject, path: tuple[Any, ...], value: Any, *, beside:
     else:
         holder[path[-1]] = value
     return changed
-
-
-def assert_safe(value: object) -> None:
-    """Nothing in `value` is what a store or a provider could choke on."""
-    assert all(ingest(part) == part for part in leaves(msgspec.to_builtins(value), 0))
-
-
-def leaves(value: Any, depth: int) -> Iterator[str | float | None]:
-    assert depth <= MAX_DEPTH + 16  # what is cut at the limit stands some levels deep itself
-    if isinstance(value, dict):
-        for key, item in cast("JsonObject", value).items():
-            yield key
-            yield from leaves(item, depth + 1)
-    elif isinstance(value, list | tuple):
-        for item in cast("list[Any]", value):
-            yield from leaves(item, depth + 1)
-    else:
-        yield value
 
 
 def assert_read_safely(dialect: Dialect, number: int, path: tuple[Any, ...], value: Any, *, beside: bool) -> None:
