@@ -83,6 +83,28 @@ def test_changes_that_fit_nowhere_are_counted() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"kind": 0, "v": {"metadata": {}}},
+        {"kind": True, "k": ["requests"], "v": []},
+        {"kind": 1, "k": ["requests", False], "v": {}},
+        {"kind": 2, "k": ["requests", 0, "contentReferences"], "v": {"metadata": {}}},
+    ],
+)
+def test_a_change_that_is_none_leaves_what_was_said_before(odd: dict[str, Any]) -> None:
+    document = read(jsonl({"kind": 0, "v": SESSION}, odd))
+    assert document.entries == read(VSCODE_CHAT).entries
+    assert [note.place for note in document.notes] == ["line 2"]
+
+
+def test_only_a_whole_number_cuts_a_list() -> None:
+    more = {"kind": 2, "k": ["requests"], "v": [{"message": {"text": "And now?"}}], "i": False}
+    document = read(jsonl({"kind": 0, "v": SESSION}, more))
+    assert [entry.text for entry in document.entries[-1:]] == ["And now?"]
+    assert document.entries[:-1] == read(VSCODE_CHAT).entries
+
+
 # --- what was asked ---------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ Out: the object as it is at the end, and the records that fit nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from legato.formats.content import Item
 from legato.formats.fields import as_list, as_object
@@ -25,9 +26,9 @@ def replay(records: Iterable[Item]) -> tuple[JsonObject, list[str]]:
         kind, path = record.get("kind"), as_list(record.get("k"))
         if "requests" in record:  # a session that was never changed, on a line of its own
             state = record
-        elif kind == _WHOLE and isinstance(record.get("v"), dict):
+        elif kind == _WHOLE and "requests" in as_object(record.get("v")):  # any other object is no session
             state = as_object(record["v"])
-        elif not path or kind not in (_SET, _ADD, _DELETE) or not _apply(state, path, record):
+        elif not path or not _is_whole(kind) or kind not in (_SET, _ADD, _DELETE) or not _apply(state, path, record):
             left.append(item.place)
     return state, left
 
@@ -44,28 +45,35 @@ def _apply(state: JsonObject, path: list[Json], record: JsonObject) -> bool:
     if isinstance(holder, dict) and isinstance(last, str):
         as_object(holder)[last] = value
         return True
-    if isinstance(last, int) and isinstance(holder, list) and 0 <= last <= len(own := as_list(holder)):
+    if _is_whole(last) and isinstance(holder, list) and 0 <= last <= len(own := as_list(holder)):
         own[last : last + 1] = [value]
         return True
     return False
 
 
 def _add(holder: Json, name: Json, record: JsonObject) -> bool:
-    held, cut = _at(holder, name), record.get("i")
+    held, added, cut = _at(holder, name), record.get("v"), record.get("i")
+    if added is not None and not isinstance(added, list):
+        return False
     if held is None and isinstance(holder, dict) and isinstance(name, str):
         held = as_object(holder)[name] = list[Json]()
     if not isinstance(held, list):
         return False
     own = as_list(held)
-    if isinstance(cut, int) and cut >= 0:
+    if _is_whole(cut) and cut >= 0:
         del own[cut:]
-    own += as_list(record.get("v"))
+    own += as_list(added)
     return True
 
 
 def _at(holder: Json, step: Json) -> Json:
     if isinstance(holder, dict) and isinstance(step, str):
         return as_object(holder).get(step)
-    if isinstance(step, int) and 0 <= step < len(own := as_list(holder)):
+    if _is_whole(step) and 0 <= step < len(own := as_list(holder)):
         return own[step]
     return None
+
+
+def _is_whole(value: Json) -> TypeGuard[int]:
+    """Whether `value` is a whole number, which true and false are for Python alone."""
+    return type(value) is int
