@@ -9,7 +9,8 @@ replaces the earlier one. The model is not named.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 from legato.formats.blocks import response
@@ -20,7 +21,7 @@ from legato.formats.fields import as_object, as_objects, as_text, as_time, as_us
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head
 from legato.formats.ids import name_from
-from legato.model import Block, JsonObject, Speaker, Text, Thinking, ToolCall
+from legato.model import Block, Json, JsonObject, Speaker, Text, Thinking, ToolCall
 from legato.wire.arguments import read_arguments
 
 _ASKED = re.compile(r"<USER_REQUEST>\n?(.*?)\n?</USER_REQUEST>\n?", re.DOTALL)
@@ -30,13 +31,25 @@ _SPEAKING = ("USER_INPUT", "PLANNER_RESPONSE")
 def read(content: Content) -> list[Document]:
     """The conversation."""
     reader = _Reader(content.draft())
-    steps: dict[int, Item] = {}
-    for item in content.items("steps"):
-        number = item.value.get("step_index")
-        steps[number if isinstance(number, int) else -1 - len(steps)] = item
-    for _, item in sorted(steps.items()):
+    for item in _in_order(content.items("steps")):
         reader.step(item)
     return content.finish(reader.draft)
+
+
+def _in_order(items: Iterable[Item]) -> Iterator[Item]:
+    """Steps by their numbers, each as it came last; one without a number stands behind the one before it."""
+    steps: list[tuple[int, Item]] = []
+    places: dict[tuple[int, str], int] = {}
+    number = 0
+    for item in items:
+        own: Json = item.value.get("step_index")
+        place = len(steps)
+        if type(own) is int:
+            number = own
+            # Another kind of step is another step, even where it has the same number.
+            place = places.setdefault((number, as_text(item.value.get("type"))), place)
+        steps[place : place + 1] = [(number, item)]
+    return (item for _, item in sorted(steps, key=itemgetter(0)))
 
 
 class _Waiting(NamedTuple):

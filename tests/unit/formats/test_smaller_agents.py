@@ -243,6 +243,19 @@ def test_every_session_of_the_database_of_goose_is_a_conversation(tmp_path: Path
 # --- Antigravity ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("number", [None, "two", True, 1, 2.5])
+def test_a_step_of_antigravity_takes_no_other_step_away_whatever_its_number_is(number: Any) -> None:
+    steps = [json.loads(line) for line in EVERY_FILE["antigravity"].splitlines()]
+    steps[2]["step_index"] = number
+    assert read(jsonl(*steps), format="antigravity").entries == read(EVERY_FILE["antigravity"]).entries
+
+
+def test_steps_of_antigravity_without_numbers_keep_their_order() -> None:
+    steps = [json.loads(line) for line in EVERY_FILE["antigravity"].splitlines()]
+    bare = [{key: value for key, value in step.items() if key != "step_index"} for step in steps]
+    assert read(jsonl(*bare), format="antigravity").entries == read(EVERY_FILE["antigravity"]).entries
+
+
 def test_a_transcript_of_antigravity_is_read_in_the_order_of_its_steps() -> None:
     asked = "<USER_REQUEST>\nLook.\n</USER_REQUEST>\n<ADDITIONAL_METADATA>\nIt is noon.\n</ADDITIONAL_METADATA>"
     calls = [{"name": name, "args": {}} for name in ("write_to_file", "view_file", "run_command")]
