@@ -31,6 +31,10 @@ _WITHOUT_WORDS = frozenset(
 """kinds of events that the model is told nothing of"""
 
 
+_RESULTS = frozenset({"ObservationEvent", "UserRejectObservation", "AgentErrorEvent"})
+_SAYING = _RESULTS | {"MessageEvent", "ActionEvent"}
+
+
 def read(content: Content) -> list[Document]:
     """The conversation."""
     draft = content.draft()
@@ -48,7 +52,13 @@ def read(content: Content) -> list[Document]:
         raise FormatError(
             f"{content.name}: this is one event of a conversation; name the base_state.json of its conversation"
         )
-    for item in _branch(records, leaf):
+    branch = _branch(records, leaf)
+    told = {id(item) for item in branch}
+    left = [item for item in records if id(item) not in told and as_text(item.value.get("kind")) in _SAYING]
+    if left:
+        what = "messages are on branches that were left behind and are not carried"
+        draft.note(left[0].place, f"{len(left)} {what}, here first")
+    for item in branch:
         draft.at = as_time(item.value.get("timestamp"))
         reader.event(item.value, item.place)
     return content.finish(draft)
@@ -93,7 +103,7 @@ class _Reader:
             case "ActionEvent":
                 call = read_call(as_object(event.get("tool_call")))
                 self.answer(event, event, [*self.parts(event.get("thought"), place), call], place)
-            case "ObservationEvent" | "UserRejectObservation" | "AgentErrorEvent":
+            case _ if kind in _RESULTS:
                 self.result(kind, event, place)
             case "Condensation":
                 self.condensation(event, place)

@@ -58,14 +58,27 @@ def test_a_state_is_read_with_the_events_beside_it(tmp_path: Path) -> None:
 def test_the_conversation_is_the_branch_that_ends_where_the_state_says(tmp_path: Path) -> None:
     other = {**event(5, "MessageEvent", "user"), "parent_id": "e1", "llm_message": {"role": "user", "content": "no"}}
     path = conversation(tmp_path, *OPENHANDS_EVENTS, other)
-    assert [entry.text for entry in read(path).entries] == ["List the files", "Looking.", "", "Two files."]
+    document = read(path)
+    assert [entry.text for entry in document.entries] == ["List the files", "Looking.", "", "Two files."]
+    assert [str(note) for note in document.notes] == [
+        "events/event-00005-e5.json: 1 messages are on branches that were left behind and are not carried, here first"
+    ]
+
+
+def test_what_an_event_passes_over_that_names_an_earlier_parent_is_told() -> None:
+    *before, last = OPENHANDS_EVENTS
+    document = read(whole([*before, {**last, "parent_id": before[0]["id"]}]))
+    assert [str(note) for note in document.notes] == [
+        "[1]: 3 messages are on branches that were left behind and are not carried, here first"
+    ]
 
 
 def test_a_call_that_the_state_does_not_lead_to_is_not_open(tmp_path: Path) -> None:
     # OpenHands that is killed in a tool goes on from the last event that its state names, and leaves the call behind.
     path = conversation(tmp_path, *OPENHANDS_EVENTS[:3], leaf_event_id="e1", execution_status="running")
     document = read(path)
-    assert ([entry.text for entry in document.entries], lint_document(document)) == (["List the files"], [])
+    assert [entry.text for entry in document.entries] == ["List the files"]
+    assert [found.rule for found in lint_document(document)] == ["file/not-carried"]
 
 
 def test_a_conversation_without_events_is_empty(tmp_path: Path) -> None:
