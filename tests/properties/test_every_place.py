@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from legato import Conversation, parse, render
-from legato.errors import BadAnswer
+from legato.errors import BadAnswer, FormatError
 from legato.model import Dialect
 from mutation_seeds import ROUTE_OF, answers, bodies
 from safe_values import assert_safe
@@ -21,6 +21,7 @@ from safe_values import assert_safe
 from builders import user
 
 ODD = (None, 0, 10**400, "", "half \ud83c", "a\0b", [], [None], {}, {"\0": {"\ud800": float("inf")}})
+NAMES = ("a\0b", "half \ud83c")
 dialects = pytest.mark.parametrize("dialect", Dialect)
 
 
@@ -42,12 +43,15 @@ def test_any_value_at_any_place_of_an_answer_leaves_it_safe_or_refused(dialect: 
 @dialects
 def test_any_value_at_any_place_of_a_request_leaves_what_is_read_safe(dialect: Dialect) -> None:
     for changed in with_odd_values(max(bodies(dialect, recorded=False), key=lambda body: len(str(body)))):
-        parsed = parse(changed, ROUTE_OF[dialect])
+        try:
+            parsed = parse(changed, ROUTE_OF[dialect])
+        except FormatError:
+            continue  # without messages it is no request
         assert_safe([parsed.entries, parsed.system, parsed.tools, parsed.options, [*map(str, parsed.notes)]])
 
 
 def with_odd_values(value: Any) -> Iterator[bytes]:
-    """`value` as JSON, with each odd value at each of its places."""
+    """`value` as JSON, with each odd value at each of its places, and each of its names changed to an odd one."""
     value = json.loads(json.dumps(value))
     for holder, key in list(slots(value)):
         kept = holder[key]
@@ -55,6 +59,11 @@ def with_odd_values(value: Any) -> Iterator[bytes]:
             holder[key] = odd
             yield json.dumps(value).encode()
         holder[key] = kept
+        if isinstance(holder, dict):
+            for name in NAMES:
+                holder[name] = holder.pop(key)
+                yield json.dumps(value).encode()
+                holder[key] = holder.pop(name)
 
 
 def slots(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from legato.model import Authority, Block, Json, JsonObject, Speaker, Text, ToolCall, ToolResponse, ToolSpec
+from legato.model import Authority, Block, Json, JsonObject, Speaker, Text, ToolCall, ToolResponse, ToolSpec, clean_text
 from legato.model.json_access import as_object, as_text
 from legato.wire.collected import Collected
 from legato.wire.contract import NotUnderstood
@@ -76,11 +76,11 @@ class TurnReader(ABC):
 
     def note(self, path: str, what: str) -> None:
         """Something at `path` is not carried."""
-        self.notes.append(f"{path}: {what}")
+        self.notes.append(clean_text(f"{path}: {what}"))
 
     def unknown(self, path: str, what: str) -> None:
         """Something at `path` is not understood."""
-        self.notes.append(NotUnderstood(f"{path}: {what}"))
+        self.notes.append(NotUnderstood(clean_text(f"{path}: {what}")))
 
     def assistant(self, content: list[Json], path: str, *, continues: bool) -> None:
         """An answer; `continues` says that the message before it is one too, which makes them one turn to the API."""

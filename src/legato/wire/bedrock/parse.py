@@ -23,6 +23,7 @@ from legato.model import (
     ThinkingSwitch,
     ToolResponse,
     ToolSpec,
+    clean_text,
     ingest,
 )
 from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text, present
@@ -147,7 +148,7 @@ class _Reader(TurnReader):
             elif kind == "toolSpec":
                 self.note(f"toolConfig.tools[{at}]", "a tool without a name was left out")
             elif isinstance(item.get(kind), dict) and len(own := present(item)) == 1 and kind != "cachePoint":
-                held = as_text(as_object(item[kind]).get("name")) or kind
+                held = as_text(as_object(item[kind]).get("name")) or clean_text(kind)
                 tools.append(ToolSpec(held, kind=SpecKind.HOSTED, home=_HOME, native=as_object(ingest(own))))
             elif kind != "cachePoint":
                 self.unknown(f"toolConfig.tools[{at}]", "a tool is not understood and was left out")

@@ -20,6 +20,7 @@ from legato.model import (
     TextGrammar,
     ThinkingSwitch,
     ToolSpec,
+    clean_text,
     ingest,
 )
 from legato.model.json_access import as_object, as_objects, as_text, present
@@ -51,7 +52,7 @@ def read_options(body: JsonObject, notes: list[str]) -> Options:
         if field == "store":
             notes.append("store: not carried over; what is rendered leaves nothing with the provider")
         else:
-            rest[field] = ingest(value)
+            rest[clean_text(field)] = ingest(value)
         if field in _HELD_BY_SERVER:
             notes.append(NotHeld(f"{field}: {_HELD_BY_SERVER[field]} and cannot be read"))
     known = read_fields(rest, Dialect.OPENAI_RESPONSES)

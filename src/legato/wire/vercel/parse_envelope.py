@@ -6,7 +6,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from legato.model import Choice, Dialect, Json, JsonObject, Options, SpecKind, ThinkingSwitch, ToolSpec, ingest
+from legato.model import (
+    Choice,
+    Dialect,
+    Json,
+    JsonObject,
+    Options,
+    SpecKind,
+    ThinkingSwitch,
+    ToolSpec,
+    clean_text,
+    ingest,
+)
 from legato.model.json_access import as_object, as_objects, as_text
 from legato.wire.options.efforts import NONE, effort_word
 from legato.wire.options.paths import take
@@ -47,7 +58,8 @@ def read_system(body: JsonObject) -> str:
 
 def read_options(body: JsonObject) -> Options:
     """The options; every field without a neutral word is kept in `extra` as it was."""
-    rest: JsonObject = {name: ingest(value) for name, value in body.items() if value is not None and name not in _READ}
+    unread = ((name, value) for name, value in body.items() if value is not None and name not in _READ)
+    rest: JsonObject = {clean_text(name): ingest(value) for name, value in unread}
     known = read_fields(rest, Dialect.VERCEL)
     limit = take(rest, "maxOutputTokens", _count)
     known["max_tokens"] = take(rest, "maxTokens", _count) if limit is None else limit
