@@ -199,6 +199,21 @@ def test_gemini_rewinding_to_an_unknown_message_takes_everything_back() -> None:
     assert [entry.text for entry in read(data).entries] == ["two"]
 
 
+@pytest.mark.parametrize("field", ["id", "type"])
+def test_a_message_of_gemini_without_its_id_or_type_is_read_or_named(field: str) -> None:
+    head, asked, answered, *rest = (
+        {"sessionId": "s", "projectHash": "h"},
+        {"id": "1", "type": "user", "content": "look"},
+        {"id": "2", "type": "gemini", "content": "so", "toolCalls": []},
+        {"id": "3", "type": "user", "content": "and?"},
+    )
+    odd = {name: value for name, value in answered.items() if name != field}
+    document = read(jsonl(head, asked, odd, *rest), format="gemini-cli")
+    kept = [] if field == "type" else ["so"]
+    assert [entry.text for entry in document.entries] == ["look", *kept, "and?"]
+    assert [note.place for note in document.notes] == ["line 3"] * (field == "type")
+
+
 def test_gemini_set_messages_replaces_them_all() -> None:
     data = jsonl(
         {"sessionId": "g", "projectHash": "h"},

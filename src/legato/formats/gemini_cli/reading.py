@@ -90,6 +90,11 @@ def _said(response: ToolResponse) -> Json:
     return response.result if response.error is None else response.error
 
 
+def _is_message(record: JsonObject) -> bool:
+    """Whether a line is a message: one with an id and a type, or with what only messages have."""
+    return "content" in record or "toolCalls" in record or ("type" in record and bool(as_id(record.get("id"))))
+
+
 class _Reader:
     def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
@@ -125,8 +130,8 @@ class _Reader:
             self.known(patch)
             if "messages" in patch:
                 self.replace(patch["messages"], f"{item.place}, $set.messages")
-        elif (own := as_id(record.get("id"))) and "type" in record:
-            self.messages[own] = _Message(item.place, record)
+        elif _is_message(record):
+            self.messages[as_id(record.get("id")) or item.place] = _Message(item.place, record)
         else:
             self.known(record)
             if "messages" in record:
