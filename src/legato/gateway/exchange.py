@@ -11,7 +11,7 @@ something visible was said (thinking is not), another route may answer and the c
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import cache, partial
 from typing import assert_never
 
@@ -23,7 +23,7 @@ from legato.errors import LegatoError, ProviderError
 from legato.gateway.control import SummaryRequest
 from legato.gateway.intake import ClientRequest
 from legato.gateway.passed_keys import PassedKey, key_for
-from legato.gateway.recall import Recall, Recalled
+from legato.gateway.recall import Recall, Recalled, holds_reasoning
 from legato.gateway.references import check_held
 from legato.gateway.refusals import OF_CLIENT
 from legato.gateway.reports import RouteAttempt
@@ -33,6 +33,7 @@ from legato.model import Action, Answer, Decision, Ending, Fault, Options, Targe
 from legato.model.records import ContentRefused, ReasoningRefused, TurnCause
 from legato.request import Request, render
 from legato.request.reader import Answerable, AnswerReader
+from legato.request.rendering import prepare
 from legato.request.tokens import Estimator
 from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
 from legato.serving.contract import ConnectionCut
@@ -176,6 +177,7 @@ class Relay:
 
     async def _keep(self, answer: Answer) -> None:
         """The client is given the whole answer: it is part of the conversation now."""
+        self._prepare_for_next()
         await self._remember()
         if self._told is not None and self._target is not None:
             await self._told(answer, self._target)
@@ -191,6 +193,19 @@ class Relay:
     async def _remember(self) -> None:
         speaker, tenant = self._speaker, self._said.delivery.tenant
         await self._recall.keep(self._recalled, speaker.entry, self.route, tenant, speaker.response_id)
+
+    def _prepare_for_next(self) -> None:
+        """Render a conversation that went through as it came, if it will not do so again.
+
+        What the client gives back of a thought is a carrier, or nothing, so the next request has to be rendered. Nobody
+        waits for anything while the client works.
+        """
+        said, target = self._said, self._target
+        if not self.done.unchanged or target is None or not holds_reasoning(self._speaker.entry):
+            return
+        parsed = said.parsed
+        with suppress(LegatoError):  # that it cannot be is said when it has to be
+            prepare(self._recalled.talk, target, tools=parsed.tools, system=parsed.system, options=parsed.options)
 
     def _release(self) -> None:
         """Give the conversation back, if `_keep` has not done so."""

@@ -49,6 +49,36 @@ def render(
     had been recorded: the next message, results on their way. `tools` are tool specs, anything with a
     `spec`, plain functions, or a provider's definitions.
     """
+    request = _rendered(conversation, target, tools, system, options, thinking, tail, catalogue)
+    tell_rendered(request)
+    return request
+
+
+def prepare(
+    conversation: Conversation,
+    target: Target,
+    *,
+    tools: Iterable[object] = (),
+    system: str = "",
+    options: Options | None = None,
+) -> None:
+    """Encode all of the conversation for `target`, so that the next request there costs what is new.
+
+    Raises what `render` raises. Nothing is sent, so nobody is told.
+    """
+    _rendered(conversation, target, tools, system, options)
+
+
+def _rendered(
+    conversation: Conversation,
+    target: str | Target,
+    tools: Iterable[object],
+    system: str,
+    options: Options | None,
+    thinking: ThinkingPolicy | None = None,
+    tail: Sequence[Entry] = (),
+    catalogue: Catalogue | None = None,
+) -> Request:
     target = safe(resolve(target, catalogue))
     options = options or Options()
     check_extra(options.extra, target)
@@ -85,7 +115,6 @@ def render(
         marks=_cache_marks(encoded, cached) if options.cache and cached else (),
     )
     encoded.cached_end = cached
-    tell_rendered(request)
     return request
 
 

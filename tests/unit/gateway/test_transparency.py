@@ -11,7 +11,8 @@ import pytest
 from gateway_clients import hear, post
 from gateway_support import body_of, door
 from legato.gateway.gateway import Gateway
-from legato.model import Dialect, Options
+from legato.model import Answer, Dialect, Ending, Entry, Options, Speaker, Text, Thinking
+from legato.request import resolve
 from legato.routing import Policy, Profile, Route
 from legato.transport import WireRequest
 from legato.transport.contract import Ask
@@ -113,6 +114,17 @@ def test_what_goes_through_is_not_rendered_and_nothing_is_said_to_have_been_done
     assert report is not None
     assert (report.unchanged, report.decisions) == (True, ())
     assert "legato.render" not in caplog.text
+
+
+@pytest.mark.parametrize("thinks", [True, False])
+def test_what_the_client_cannot_give_back_as_it_was_is_rendered_before_the_client_asks_again(thinks: bool) -> None:
+    text = Text("Hello.")
+    blocks = (Thinking("Hm.", native={"signature": "c2lnbmVk"}), text) if thinks else (text,)
+    answer = Answer(Entry(Speaker.AI, blocks, origin=resolve(CLAUDE).origin(), ending=Ending.DONE))
+    gateway = gateway_to(CLAUDE, whole_stream(CLAUDE, answer))
+    hear(gateway, post("/v1/messages", {**MESSAGES, "stream": True}))
+    ((_, told),) = gateway._recall._kept.of("")
+    assert (len(told.recorded) > 0, told.bytes_held > told.size) == (thinks, thinks)
 
 
 # --- what is rendered anew --------------------------------------------------------------------------------------------
