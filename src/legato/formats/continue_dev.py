@@ -2,10 +2,13 @@
 
 Continue makes its requests of this file, and so does this reader: what a person attached is said before their words,
 and a call has what its state holds as its result. Where a state holds nothing, Continue tells the model that the call
-was cancelled. Here that holds for a call that was; one that was not over when the file was written stays open.
+was cancelled. Here that holds for a call that was; one that was not over when the file was written stays open. A state
+holds its call as well, for the case that it cannot be read in the message.
 """
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from legato.formats.blocks import read_call, response, split_content, text_blocks
 from legato.formats.content import Content
@@ -15,7 +18,7 @@ from legato.formats.fields import as_list, as_object, as_objects, as_text, first
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head
 from legato.formats.origins import origin_of, provider_of_model, route_of
-from legato.model import Authority, Block, Json, JsonObject, Speaker, Thinking
+from legato.model import Authority, Block, Json, JsonObject, Speaker, Thinking, ToolCall
 from legato.wire.openai_chat.reading import read_usage
 
 _META = {"sessionId": "session", "workspaceDirectory": "cwd", "title": "title"}
@@ -76,21 +79,49 @@ def _answer(draft: DocumentDraft, item: JsonObject, message: JsonObject, place: 
     counts = as_object(message.get("usage"))
     if model := first_text(counts, "model"):
         draft.model, draft.route = model, route_of(provider_of_model(model), model)
-    calls = [read_call(call) for call in as_objects(message.get("toolCalls"))]
+    states = as_objects(item.get("toolCallStates"))
+    listed = as_objects(message.get("toolCalls"))
+    own_ids, copies = _own_ids(listed, states), [as_object(state.get("toolCall")) for state in states]
+    calls = _calls(listed, dict(zip(own_ids, copies, strict=True)))
     thought = _thought(as_text(as_object(item.get("reasoning")).get("text")))
     blocks = [*thought, *_said(draft, message, place), *calls]
     is_said = draft.say(Speaker.AI, blocks, place, origin=origin_of(provider_of_model(draft.model), draft.model))
     if is_said and (usage := read_usage(counts)) is not None:
         draft.count(usage)
-    for index, state in enumerate(as_objects(item.get("toolCallStates"))):
+    for index, (own, state) in enumerate(zip(own_ids, states, strict=True)):
         output = [as_text(part.get("content")) for part in as_objects(state.get("output"))]
         if not output and state.get("status") == "canceled":
             output = [_CANCELLED]
         if output:
-            name = first_text(as_object(as_object(state.get("toolCall")).get("function")), "name")
+            name = first_text(as_object(copies[index].get("function")), "name")
             is_error = state.get("status") in ("errored", "canceled")
-            result = response(first_id(state, "toolCallId"), name, "\n".join(output), is_error=is_error)
+            result = response(own, name, "\n".join(output), is_error=is_error)
             draft.results([result], f"{place}.toolCallStates[{index}]")
+
+
+def _own_ids(listed: list[JsonObject], states: list[JsonObject]) -> list[str]:
+    """The id of the call that each state is of: of the two that it holds, the one that the message knows."""
+    known = {first_id(call, "id") for call in listed} - {""}
+    both = [(first_id(state, "toolCallId"), first_id(as_object(state.get("toolCall")), "id")) for state in states]
+    return [copied if copied in known and own not in known else own or copied for own, copied in both]
+
+
+def _calls(listed: list[JsonObject], copies: dict[str, JsonObject]) -> list[ToolCall]:
+    """The calls of an answer; one that is missing or unreadable in its message is the copy that its state holds."""
+    known = {first_id(call, "id") for call in listed}
+    rest = [own for own in copies if own not in known]
+    calls: list[ToolCall] = []
+    for call in listed:
+        own = first_id(call, "id") or (rest.pop(0) if rest else "")
+        copy = copies.get(own, {})
+        calls.append(replace(read_call(copy if _is_whole(copy) and not _is_whole(call) else call), wire_id=own))
+    missing = [replace(read_call(copies[own]), wire_id=own) for own in rest]
+    return [*calls, *(call for call in missing if call.name)]
+
+
+def _is_whole(call: JsonObject) -> bool:
+    function = as_object(call.get("function"))
+    return bool(first_text(function, "name")) and isinstance(function.get("arguments"), str | dict)
 
 
 def _thought(text: str) -> list[Block]:

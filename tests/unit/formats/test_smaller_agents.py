@@ -101,6 +101,41 @@ def test_calls_of_continue_fail_or_stay_open_as_their_states_say() -> None:
     assert (finding.level, finding.rule, finding.calls) == (Level.RISK, "session/open-call", (found[2].id,))
 
 
+@pytest.mark.parametrize(
+    "listed",
+    [
+        None,
+        "[]",
+        [None, None],
+        [{}, {}],
+        [{"id": "a"}, {"id": "b", "function": "run"}],
+        [{"id": "a", "function": {"name": "run"}}, {"id": "b", "function": {"arguments": "{}"}}],
+        [{"function": {"name": "run", "arguments": '{"n": 1}'}}],
+        [{"id": "b", "function": {"name": "run", "arguments": '{"n": 2}'}}],
+    ],
+)
+def test_a_call_of_continue_that_is_unreadable_in_its_message_is_that_of_its_state(listed: Any) -> None:
+    calls = [{"id": own, "function": {"name": "run", "arguments": f'{{"n": {n}}}'}} for own, n in (("a", 1), ("b", 2))]
+    states = [
+        {"toolCallId": call["id"], "toolCall": call, "status": "done", "output": [{"content": f"{call['id']}.txt"}]}
+        for call in calls
+    ]
+    answer = {"message": {"role": "assistant", "content": "", "toolCalls": listed}, "toolCallStates": states}
+    document = read(continued({"message": {"role": "user", "content": "go"}}, answer))
+    ledger = document.conversation().ledger.calls.values()
+    found = {call.wire_id: (call.name, call.arguments, call.response and call.response.result) for call in ledger}
+    assert found == {"a": ("run", {"n": 1}, "a.txt"), "b": ("run", {"n": 2}, "b.txt")}
+    assert lint_document(document) == []
+
+
+def test_a_state_of_continue_belongs_to_the_call_that_either_of_its_ids_names() -> None:
+    call = {"id": "a", "function": {"name": "run", "arguments": "{}"}}
+    state = {"toolCallId": "?", "toolCall": call, "status": "done", "output": [{"content": "x"}]}
+    answer = {"message": {"role": "assistant", "content": "", "toolCalls": [call]}, "toolCallStates": [state]}
+    document = read(continued({"message": {"role": "user", "content": "go"}}, answer))
+    assert [call.response and call.response.result for call in document.conversation().ledger.in_order] == ["x"]
+
+
 def test_answers_of_continue_tell_their_thoughts_and_tokens() -> None:
     counts = {"model": "gpt-4.1", "prompt_tokens": 30, "completion_tokens": 7}
     details = {"prompt_tokens_details": {"cached_tokens": 20}, "completion_tokens_details": {"reasoning_tokens": 3}}
