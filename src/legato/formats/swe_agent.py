@@ -3,37 +3,76 @@
 Messages are in the form of chat, with fields of the program's own beside: the thought and the command that it found in
 an answer. A result names its calls in a list, although the program runs one command at a time. Without tools a model
 writes commands into its words, and what they print is the next message of the user; that is read as it was sent.
+
+The trajectory beside the history holds the steps once more: what was answered, the command in it as text, and what that
+printed. Where the history has no answer, the run is read from there, in the form of a run without tools.
 """
 
 from __future__ import annotations
 
 from legato.errors import IngestError
+from legato.formats.blocks import as_json, text_blocks
 from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
 from legato.formats.document import Document
-from legato.formats.fields import as_list, as_object, as_text, first_text
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
-from legato.model import JsonObject, read_json_leniently
+from legato.model import Json, JsonObject, Speaker, read_json_leniently
 
 
 def read(content: Content) -> list[Document]:
     """The run."""
     draft = content.draft()
-    model = _model(as_object(content.value()))
+    run = as_object(content.value())
+    model = _model(run)
     provider, slash, bare = model.partition("/")
     provider = (provider_named(provider) if slash else "") or provider_of_model(model)
     draft.model, draft.route = bare or model, route_of(provider, bare or model) if provider else ""
     reader = ChatReader(draft)
     reader.origin = origin_of(provider, draft.model)
-    for item in content.items("history"):
+    is_there = isinstance(run.get("history"), list)
+    if not is_there:
+        draft.note("history", "is no list and was left out")
+    for item in content.items("history") if is_there else ():
         message = item.value
         answered = as_list(message.get("tool_call_ids"))
         if answered:  # whoever is said to speak: it is a result
             message = {**message, "tool_call_id": answered[0]}
         reader.message(message, item.place)
+    if all(entry.speaker is not Speaker.AI for entry in draft.entries):
+        _take_steps(reader, as_list(run.get("trajectory")))
     return content.finish(draft)
+
+
+def _take_steps(reader: ChatReader, steps: list[Json]) -> None:
+    """The run as its trajectory tells it. What the first step was asked is there for a history that says nothing."""
+    draft = reader.draft
+    known = len(draft.entries)
+    for index, step in enumerate(steps):
+        place, taken = f"trajectory[{index}]", as_object(step)
+        if not isinstance(step, dict):
+            draft.note(place, "is no object and was left out")
+        if not draft.entries:
+            for number, message in enumerate(filter(None, as_objects(taken.get("query")))):
+                reader.message(message, f"{place}.query[{number}]")
+        draft.say(Speaker.AI, text_blocks(_answer(taken)), place, origin=reader.origin)
+        draft.human(text_blocks(_observed(taken)), place)
+    if len(draft.entries) > known:
+        draft.note("history", "holds no answers; they are read from the trajectory, as text", is_carried=True)
+
+
+def _answer(step: JsonObject) -> str:
+    """What the model said, with its command. The program's own last words are a thought without a command."""
+    action = as_text(step.get("action")).strip()
+    said = first_text(step, "response", "thought") if action else first_text(step, "response")
+    return said if action in said else "\n".join(filter(None, [said, f"```\n{action}\n```"]))
+
+
+def _observed(step: JsonObject) -> str:
+    printed: Json = step.get("observation")
+    return as_text(printed) if isinstance(printed, str) else "" if printed is None else as_json(printed)
 
 
 def _model(run: JsonObject) -> str:

@@ -492,6 +492,38 @@ def test_a_run_without_tools_is_read_as_it_was_sent() -> None:
         assert [entry.text for entry in document.entries] == [item["content"] for item in history]
 
 
+@pytest.mark.parametrize("history", [None, "?", [], [None], [{"role": "system", "content": "Be brief."}]])
+def test_a_run_whose_history_has_no_answers_is_read_from_its_trajectory(history: Any) -> None:
+    run = json.loads(SWE_AGENT)
+    asked = {"role": "system", "content": "Be brief.", "agent": "main"}
+    steps = [
+        {
+            "query": [asked],
+            "response": "Look.\n```\nls\n```",
+            "thought": "Look.",
+            "action": "ls\n",
+            "observation": "a.txt",
+        },
+        {
+            "query": [asked, asked],
+            "response": "Read it.",
+            "thought": "Read it.",
+            "action": "cat a.txt",
+            "observation": 1,
+        },
+        {"query": [{}], "response": "", "thought": "Exit due to cost limit", "action": "", "observation": ""},
+        "?",
+    ]
+    document = read(whole(run | {"history": history, "trajectory": steps}), format="swe-agent")
+    told = ["Be brief.", "Look.\n```\nls\n```", "a.txt", "Read it.\n```\ncat a.txt\n```", "1"]
+    assert [entry.text for entry in document.entries] == told
+    assert [entry.speaker for entry in document.entries][1:] == ["ai", "human"] * 2
+    assert [str(note) for note in document.notes][-2:] == [
+        "trajectory[3]: is no object and was left out",
+        "history: holds no answers; they are read from the trajectory, as text",
+    ]
+
+
 def test_a_run_is_found_in_a_folder_by_the_name_that_it_has_there(tmp_path: Path) -> None:
     (tmp_path / "one.traj").write_bytes(SWE_AGENT)
     (tmp_path / "one.txt").write_bytes(SWE_AGENT)
