@@ -5,16 +5,18 @@ an answer. A result names its calls in a list, although the program runs one com
 writes commands into its words, and what they print is the next message of the user; that is read as it was sent.
 
 The trajectory beside the history holds the steps once more: what was answered, the command in it as text, and what that
-printed. Where the history has no answer, the run is read from there, in the form of a run without tools.
+printed. Where the history has no answer, the run is read from there, in the form of a run without tools, and so is what
+a command printed if its message in the history says nothing.
 """
 
 from __future__ import annotations
 
 from legato.errors import IngestError
-from legato.formats.blocks import as_json, text_blocks
+from legato.formats.blocks import as_json, split_content, text_blocks
 from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
 from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head
@@ -35,8 +37,9 @@ def read(content: Content) -> list[Document]:
     is_there = isinstance(run.get("history"), list)
     if not is_there:
         draft.note("history", "is no list and was left out")
+    observed = _Observations(draft, as_objects(run.get("trajectory")))
     for item in content.items("history") if is_there else ():
-        message = item.value
+        message = observed.told(item.value, item.place)
         answered = as_list(message.get("tool_call_ids"))
         if answered:  # whoever is said to speak: it is a result
             message = {**message, "tool_call_id": answered[0]}
@@ -44,6 +47,37 @@ def read(content: Content) -> list[Document]:
     if all(entry.speaker is not Speaker.AI for entry in draft.entries):
         _take_steps(reader, as_list(run.get("trajectory")))
     return content.finish(draft)
+
+
+class _Observations:
+    """What commands printed, as the trajectory has it, found by what was answered before. It may have steps more."""
+
+    def __init__(self, draft: DocumentDraft, steps: list[JsonObject]) -> None:
+        self.draft = draft
+        self.steps = steps
+        self.next = 0
+        self.last = as_object(None)
+        """the step of the last answer, until its observation has come"""
+
+    def told(self, message: JsonObject, place: str) -> JsonObject:
+        """`message`, with what the command printed if it should say that and says nothing."""
+        if message.get("role") == "assistant":
+            self.last = {} if message.get("is_demo") else self._step(message)
+            return message
+        step, self.last = self.last, {}
+        text = _observed(step)
+        if not text.strip() or split_content(message.get("content"))[0]:
+            return message
+        self.draft.note(place, "says nothing; the observation in the trajectory is read in its place", is_carried=True)
+        return {**message, "content": text}
+
+    def _step(self, answer: JsonObject) -> JsonObject:
+        for index in range(self.next, len(self.steps)):
+            step = self.steps[index]
+            if (step.get("action"), step.get("response")) == (answer.get("action"), answer.get("content")):
+                self.next = index + 1
+                return step
+        return {}
 
 
 def _take_steps(reader: ChatReader, steps: list[Json]) -> None:

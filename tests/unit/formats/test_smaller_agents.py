@@ -524,6 +524,21 @@ def test_a_run_whose_history_has_no_answers_is_read_from_its_trajectory(history:
     ]
 
 
+@pytest.mark.parametrize("content", [None, "", 5, [], [None], [{"type": "text"}], [{"type": "text", "text": 5}]])
+def test_an_observation_that_a_history_has_lost_is_that_of_the_trajectory(content: Any) -> None:
+    run = json.loads(SWE_AGENT)
+    run["history"][3]["content"] = content
+    refused = {"action": "", "observation": "", "response": "Hm.", "thought": "Hm."}
+    run["trajectory"].insert(0, refused)
+    document = read(whole(run))
+    (call,) = document.conversation().ledger.calls.values()
+    assert call.response is not None
+    assert call.response.result == "a.txt\nb.txt"
+    assert [str(note) for note in document.notes] == [
+        "history[3]: says nothing; the observation in the trajectory is read in its place"
+    ]
+
+
 def test_a_run_is_found_in_a_folder_by_the_name_that_it_has_there(tmp_path: Path) -> None:
     (tmp_path / "one.traj").write_bytes(SWE_AGENT)
     (tmp_path / "one.txt").write_bytes(SWE_AGENT)
