@@ -92,6 +92,59 @@ def test_gemini_statuses_say_what_came_of_a_call() -> None:
         assert result(gemini_call(status)) is None
 
 
+DAMAGED: list[Any] = [
+    None,
+    5,
+    [],
+    [{}],
+    [None],
+    [{"functionResponse": None}],
+    [{"functionResponse": {}}],
+    [{"functionResponse": {"id": "c", "name": "run"}}],
+    [{"functionResponse": {"id": "c", "name": "run", "response": 5}}],
+    answer(),
+    answer(output=None),
+]
+
+
+@pytest.mark.parametrize("result", DAMAGED)
+@pytest.mark.parametrize("status", ["success", "error", "cancelled"])
+def test_what_gemini_showed_of_a_result_stands_in_its_place_where_that_is_unreadable(status: str, result: Any) -> None:
+    document = read(gemini_call(status, result=result, resultDisplay="x"))
+    (call,) = document.conversation().ledger.calls.values()
+    assert call.response is not None
+    assert (call.response.result if status == "success" else call.response.error) == "x"
+    what = "messages[0]: the result of the call 'c' cannot be read; what was shown of it stands in its place"
+    assert [str(note) for note in document.notes] == ([what] if result else [])
+
+
+def test_what_gemini_showed_says_nothing_of_a_result_that_can_be_read() -> None:
+    for result in (answer(output=""), [{"text": "x"}]):
+        (call,) = (
+            read(gemini_call("success", result=result, resultDisplay="shown")).conversation().ledger.calls.values()
+        )
+        assert call.response is not None
+        assert call.response.result != "shown"
+
+
+def test_media_beside_a_result_of_gemini_that_is_unreadable_stay_with_what_was_shown() -> None:
+    document = read(gemini_call("success", result=[{"functionResponse": None}, PICTURE], resultDisplay="x"))
+    (call,) = document.conversation().ledger.calls.values()
+    assert call.response is not None
+    assert (call.response.result, [item.mime for item in call.response.media]) == ("x", ["image/png"])
+
+
+def test_a_result_that_gemini_sent_without_its_response_is_the_one_that_it_stored() -> None:
+    sent = [{"functionResponse": {"id": "c", "name": "run", "response": None}}]
+    head = {"sessionId": "g", "projectHash": "h"}
+    call = {"id": "c", "name": "run", "args": {}, "status": "success", "result": [], "resultDisplay": "x"}
+    asked = {"id": "1", "type": "gemini", "content": "", "toolCalls": [call]}
+    document = read(jsonl(head, asked, {"id": "2", "type": "user", "content": sent}))
+    (made,) = document.conversation().ledger.calls.values()
+    assert made.response is not None
+    assert made.response.result == "x"
+
+
 PICTURE = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 
 

@@ -2,9 +2,9 @@
 
 A recording is a list of messages; a call and its result are in one record, with a status. Newer versions also record
 what they sent for it, so that every result is there twice, and what a tool returned beside text stands beside the
-result in both places. The JSONL form is a log of
-changes: a message that comes again under the same id replaces the earlier one, `$set` changes what is known about the
-session (with `messages` in it: all of them), and `$rewindTo` takes back that message and everything after it.
+result in both places. What was shown of a result is read where the result itself is in neither. The JSONL form is a log
+of changes: a message that comes again under the same id replaces the earlier one, `$set` changes what is known about
+the session (with `messages` in it: all of them), and `$rewindTo` takes back that message and everything after it.
 Checkpoints hold the contents of the API itself.
 """
 
@@ -177,7 +177,7 @@ class _Reader:
             self.content(message.value.get("parts"), speaker, message.place)
         bodies = (_body_of(message.value) for message in self.messages.values())
         answers = (as_object(part.get("functionResponse")) for body in bodies for part in parts_of(body))
-        self.sent = {found for answer in answers if (found := as_id(answer.get("id")))}
+        self.sent = {found for answer in answers if (found := as_id(answer.get("id"))) and _tells(answer)}
         for message in self.messages.values():
             self.message(message)
         if not self.draft.model:
@@ -207,7 +207,7 @@ class _Reader:
             blocks = [*(Thinking(text) for text in thoughts if text), *blocks]
         results: list[Block] = []
         for call in as_objects(record.get("toolCalls")):
-            self.call(call, blocks, results)
+            self.call(call, blocks, results, place)
         self._say_answer(blocks, place, model)
         if counts := as_object(record.get("tokens")):
             self.draft.count(_usage(counts))
@@ -215,39 +215,51 @@ class _Reader:
         self.draft.at = max(filter(None, (self.draft.at, *ends)), default=None)
         self.draft.say(Speaker.TOOL, results, place)
 
-    def call(self, call: JsonObject, blocks: list[Block], results: list[Block]) -> None:
+    def call(self, call: JsonObject, blocks: list[Block], results: list[Block], place: str) -> None:
         """A call with the status that it had when the record was written."""
         value, raw, finished = read_arguments(call.get("args"))
         made = ToolCall(as_text(call.get("name")), value, as_id(call.get("id")), raw=raw, finished=finished)
         held = {block.wire_id for block in blocks if isinstance(block, ToolCall)}
         if not made.wire_id or made.wire_id not in held:  # else the content of a chat that was resumed has it as well
             blocks.append(made)
+        read = self._came_of(call, made, place)
+        if read:
+            recorded = _Recorded.of(read)
+            results.append(recorded.joined(read[0]))
+            self.recorded[read[0].wire_id] = recorded
+
+    def _came_of(self, call: JsonObject, made: ToolCall, place: str) -> list[ToolResponse]:
+        """What came of a call, by its result, or else by what was shown of it and by its status."""
         status = as_text(call.get("status"))
-        read = [
-            found
-            for part in _own_parts(parts_of(call.get("result")), made.wire_id)
-            if (found := self._response(part, made))
-        ]
-        if not read and made.wire_id in self.sent:
-            return  # what can be guessed from the status is less than what was sent
+        parts = _own_parts(parts_of(call.get("result")), made.wire_id)
+        read = [found for part in parts if (found := self._response(part, made))]
+        is_whole = bool(read) and all(map(_is_sound, parts))
+        if not is_whole and made.wire_id in self.sent:
+            return []  # what can be guessed from the status is less than what was sent
+        shown: Json = call.get("resultDisplay")
+        if status == "cancelled" and not isinstance(shown, str):
+            shown = None  # what was to be done
+        text = shown if isinstance(shown, str) else "" if shown is None else as_json(shown)
+        if not is_whole and shown and (status not in _OPEN or call.get("result")):
+            if call.get("result"):
+                what = (
+                    f"the result of the call {made.wire_id!r} cannot be read; what was shown of it stands in its place"
+                )
+                self.draft.note(place, what, is_carried=True)
+            told = [found for part in parts if _is_sound(part) and (found := self._response(part, made))]
+            return [response(made.wire_id, made.name, text, is_error=status in ("error", "cancelled")), *told]
         if status == "cancelled" and not read:
-            read = [ToolResponse(wire_id=made.wire_id, tool_name=made.name, reason=ClosureReason.CANCELLED_RUNNING)]
-        elif status == "error" and read:
-            read = [
+            return [ToolResponse(wire_id=made.wire_id, tool_name=made.name, reason=ClosureReason.CANCELLED_RUNNING)]
+        if status == "error" and read:
+            return [
                 item
                 if item.error is not None or item.reason is not None
                 else response(item.wire_id, item.tool_name, item.result, is_error=True, media=item.media)
                 for item in read
             ]
-        elif not read and status not in _OPEN:
-            shown: Json = call.get("resultDisplay")
-            if shown is not None or status:
-                value = shown if isinstance(shown, str) else "" if shown is None else as_json(shown)
-                read = [response(made.wire_id, made.name, value, is_error=status == "error")]
-        if read:
-            recorded = _Recorded.of(read)
-            results.append(recorded.joined(read[0]))
-            self.recorded[read[0].wire_id] = recorded
+        if not read and status not in _OPEN and (shown is not None or status):
+            return [response(made.wire_id, made.name, text, is_error=status == "error")]
+        return read
 
     def _response(self, part: JsonObject, call: ToolCall) -> ToolResponse | None:
         answered = as_object(part.get("functionResponse"))
@@ -296,6 +308,18 @@ class _Reader:
         ending = Ending.CALLS if any(isinstance(block, ToolCall) for block in blocks) else None
         origin: Origin | None = origin_of("gemini", model, model) if model else None
         self.draft.say(Speaker.AI, blocks, place, origin=origin, answer=f"gemini-{self.answers}", ending=ending)
+
+
+def _is_sound(part: JsonObject) -> bool:
+    """Whether a part is no response, or one that says what came, be it nothing."""
+    return "functionResponse" not in part or _tells(as_object(part["functionResponse"]))
+
+
+def _tells(answered: JsonObject) -> bool:
+    body: Json = answered.get("response")
+    return (
+        bool(body) if isinstance(body, str) else any(value not in (None, {}, []) for value in as_object(body).values())
+    )
 
 
 def _usage(counts: JsonObject) -> Usage:
