@@ -82,6 +82,14 @@ def read_function_response(answered: JsonObject, wire_id: str, name: str) -> Too
     return response(wire_id, name, body if isinstance(body, str) else ingest(body), media=media)
 
 
+def tells(answered: JsonObject) -> bool:
+    """Whether a function response says what came, be it nothing."""
+    body: Json = answered.get("response")
+    return (
+        bool(body) if isinstance(body, str) else any(value not in (None, {}, []) for value in as_object(body).values())
+    )
+
+
 def response_part(call_id: str, name: str, value: str, media: Sequence[Media], *, is_error: bool) -> JsonObject:
     """What came of a call as agents write it, with `output` or `error`, and the media in it."""
     response: JsonObject = {"id": call_id, "name": name, "response": {"error" if is_error else "output": value}}

@@ -53,6 +53,38 @@ def test_the_branch_of_the_last_record_counts_whatever_that_record_says() -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        None,
+        5,
+        [],
+        [{}],
+        [{"functionResponse": None}],
+        [{"functionResponse": {"id": "call_1", "name": "ls"}}],
+        [{"functionResponse": {"id": "call_1", "name": "ls", "response": {"output": None}}}],
+    ],
+)
+@pytest.mark.parametrize("status", ["success", "error", "cancelled"])
+def test_what_was_shown_of_a_result_stands_in_its_place_where_that_is_unreadable(parts: object, status: str) -> None:
+    *asked, result, said = [json.loads(line) for line in QWEN_CODE.splitlines()]
+    result["message"]["parts"] = parts
+    result["toolCallResult"] |= {"status": status, "resultDisplay": "a.txt"}
+    document = read(jsonl(*asked, result, said))
+    (made,) = document.conversation().ledger.calls.values()
+    assert made.response is not None
+    assert (made.response.result if status == "success" else made.response.error) == "a.txt"
+    assert "line 4: a result cannot be read; what was shown of it stands in its place" in map(str, document.notes)
+
+
+def test_what_was_shown_says_nothing_of_an_empty_result() -> None:
+    *asked, result, said = [json.loads(line) for line in QWEN_CODE.splitlines()]
+    result["message"]["parts"] = [qwen_response("call_1", "ls", output="")]
+    result["toolCallResult"]["resultDisplay"] = "nothing"
+    document = read(jsonl(*asked, result, said))
+    assert [call.response and call.response.result for call in document.conversation().ledger.in_order] == [""]
+
+
 def test_records_about_artifacts_end_no_branch() -> None:
     asked = [qwen("user", "1", None, {"text": "one"}), qwen("assistant", "2", "1", {"text": "two"})]
     artifact = qwen("system", "3", "1", subtype="session_artifact_snapshot", systemPayload={"artifacts": []})

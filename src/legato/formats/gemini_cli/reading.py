@@ -19,7 +19,7 @@ from legato.formats.content import Content, Item
 from legato.formats.document import Document
 from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time
-from legato.formats.gemini_parts import parts_of, read_function_response, read_medium, read_parts
+from legato.formats.gemini_parts import parts_of, read_function_response, read_medium, read_parts, tells
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, route_of
 from legato.model import (
@@ -177,7 +177,7 @@ class _Reader:
             self.content(message.value.get("parts"), speaker, message.place)
         bodies = (_body_of(message.value) for message in self.messages.values())
         answers = (as_object(part.get("functionResponse")) for body in bodies for part in parts_of(body))
-        self.sent = {found for answer in answers if (found := as_id(answer.get("id"))) and _tells(answer)}
+        self.sent = {found for answer in answers if (found := as_id(answer.get("id"))) and tells(answer)}
         for message in self.messages.values():
             self.message(message)
         if not self.draft.model:
@@ -312,14 +312,7 @@ class _Reader:
 
 def _is_sound(part: JsonObject) -> bool:
     """Whether a part is no response, or one that says what came, be it nothing."""
-    return "functionResponse" not in part or _tells(as_object(part["functionResponse"]))
-
-
-def _tells(answered: JsonObject) -> bool:
-    body: Json = answered.get("response")
-    return (
-        bool(body) if isinstance(body, str) else any(value not in (None, {}, []) for value in as_object(body).values())
-    )
+    return "functionResponse" not in part or tells(as_object(part["functionResponse"]))
 
 
 def _usage(counts: JsonObject) -> Usage:

@@ -3,21 +3,23 @@
 The records are a tree like Claude Code's, with contents of the Gemini API in them whichever provider answered. Records
 of the program about itself are links of the same chain. The program takes the branch of the last record, whatever that
 says: a `rewind` hangs below the turn that was gone back to, and ends the branch where nothing was said since. Records
-with one uuid are pieces of one message. Records about artifacts are in the file and not in the tree.
+with one uuid are pieces of one message. Records about artifacts are in the file and not in the tree. Beside a result is
+what was shown of it, which is read where the result itself cannot be.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from legato.formats.blocks import as_json, response
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document
 from legato.formats.draft import DocumentDraft, keep_known
-from legato.formats.fields import as_object, as_objects, as_text, as_time
-from legato.formats.gemini_parts import read_parts
+from legato.formats.fields import as_id, as_object, as_objects, as_text, as_time
+from legato.formats.gemini_parts import parts_of, read_parts, tells
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.tree import Node, find_branches, note_branches
-from legato.model import Block, Ending, JsonObject, Speaker, Text, Thinking, ToolCall, Usage
+from legato.model import Block, Ending, Json, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse, Usage
 from legato.model.json_access import as_count
 
 _META = {"sessionId": "session", "cwd": "cwd", "version": "version", "gitBranch": "branch"}
@@ -108,10 +110,27 @@ class _Reader:
         if record.get("subtype") == "realtime_message":  # spoken to another model, which this one does not hear
             self.draft.skip(item.place, "a message of a spoken conversation is not carried")
             return
-        blocks, unknown = read_parts(as_object(record.get("message")).get("parts"))
+        body: Json = as_object(record.get("message")).get("parts")
+        blocks, unknown = read_parts(body)
         for what in unknown:
             self.draft.unknown(item.place, what)
+        answers = (as_object(part.get("functionResponse")) for part in parts_of(body))
+        if kind == "tool_result" and not any(map(tells, answers)):
+            blocks = self.shown(as_object(record.get("toolCallResult")), blocks, item.place)
         piece.fragments.append(_Fragment(item, kind, blocks, as_text(record.get("model"))))
+
+    def shown(self, outcome: JsonObject, blocks: list[Block], place: str) -> list[Block]:
+        """What was shown of a result that cannot be read, and what else is in `blocks`."""
+        shown: Json = outcome.get("resultDisplay")
+        status = as_text(outcome.get("status"))
+        if not shown or (status == "cancelled" and not isinstance(shown, str)):  # else it is what was to be done
+            return blocks
+        self.draft.note(place, "a result cannot be read; what was shown of it stands in its place", is_carried=True)
+        lost = [block for block in blocks if isinstance(block, ToolResponse)]
+        own = as_id(outcome.get("callId")) or next((block.wire_id for block in lost), "")
+        text = shown if isinstance(shown, str) else as_json(shown)
+        read = response(own, "", text, is_error=status in ("error", "cancelled"))
+        return [read, *(block for block in blocks if block not in lost)]
 
     def system(self, piece: _Piece, payload: JsonObject, subtype: str) -> None:
         if subtype == "custom_title":
