@@ -1,9 +1,10 @@
 """Read sessions of GitHub Copilot CLI: `events.jsonl`, an event a line.
 
 An answer is an `assistant.message` with the calls that it makes; each call has a `tool.execution_start` and a
-`tool.execution_complete` of its own, in any order. Events of a subagent have an `agentId`, older ones the call that
-started it: they are conversations beside the main one. Bytes are in a `session.binary_asset`, under their digest. What
-a rewind took back is not part of what goes on.
+`tool.execution_complete` of its own, in any order; the first names the call once more, the second may hold what was
+shown of the result, and either counts where the one that the model was told cannot be read. Events of a subagent have
+an `agentId`, older ones the call that started it: they are conversations beside the main one. Bytes are in a
+`session.binary_asset`, under their digest. What a rewind took back is not part of what goes on.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ def read(content: Content) -> list[Document]:
         for item in items
         for request in as_objects(as_object(item.value.get("data")).get("toolRequests"))
     }
-    main = _Reader(content.draft(), requested)
+    started: dict[str, JsonObject] = {}
+    for item in items:
+        if item.value.get("type") == "tool.execution_start":
+            data = as_object(item.value.get("data"))
+            started[as_id(data.get("toolCallId"))] = data
+    main = _Reader(content.draft(), requested, started)
     readers: dict[str, _Reader] = {"": main}
     for item in items:
         data = as_object(item.value.get("data"))
@@ -57,7 +63,7 @@ def read(content: Content) -> list[Document]:
         if agent not in readers:
             draft = content.draft(f"{content.name} (subagent {len(readers)})")
             draft.meta["sidechain"] = agent
-            readers[agent] = _Reader(draft, requested, main.assets)
+            readers[agent] = _Reader(draft, requested, started, main.assets)
         readers[agent].take(item, data)
     beside = [reader.draft for agent, reader in readers.items() if agent and reader.draft.entries]
     for draft in beside:
@@ -68,10 +74,18 @@ def read(content: Content) -> list[Document]:
 
 
 class _Reader:
-    def __init__(self, draft: DocumentDraft, requested: set[str], assets: dict[str, Media] | None = None) -> None:
+    def __init__(
+        self,
+        draft: DocumentDraft,
+        requested: set[str],
+        begun: dict[str, JsonObject],
+        assets: dict[str, Media] | None = None,
+    ) -> None:
         self.draft = draft
         self.requested = requested
         """the ids of the calls that answers make"""
+        self.begun = begun
+        """what is known of each call that ran, by its id"""
         self.assets: dict[str, Media] = {} if assets is None else assets
         self.by_hand: dict[str, str] = {}
         """what a person ran without the model, by the id of the call"""
@@ -171,7 +185,9 @@ class _Reader:
             blocks.append(Thinking(thought))
         blocks += text_blocks(as_text(data.get("content")))
         for request in as_objects(data.get("toolRequests")):
-            blocks.append(_call(request, as_text(request.get("name"))))
+            begun = self.begun.get(as_id(request.get("toolCallId")), {})
+            name = first_text(request, "name") or as_text(begun.get("toolName"))
+            blocks.append(_call(request if request.get("arguments") is not None else {**request, **begun}, name))
         blocks += self.hosted(as_object(data.get("serverTools")), item)
         answer = first_text(data, "apiCallId", "messageId") or None
         origin = origin_of(provider or provider_of_model(model), model)
@@ -203,6 +219,9 @@ class _Reader:
             self.draft.note(item.place, f"{missing} of the media of the call {own} are not in the file")
         failed = data.get("success") is False
         text = as_text(result.get("content"))
+        if not isinstance(result.get("content"), str) and (text := as_text(result.get("detailedContent"))):
+            what = f"the result of the call {own!r} cannot be read; what was shown of it stands in its place"
+            self.draft.note(item.place, what, is_carried=True)
         if failed and not text:
             text = first_text(as_object(data.get("error")), "message") or "the tool failed"
         if own in self.by_hand:

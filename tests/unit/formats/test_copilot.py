@@ -67,6 +67,30 @@ def test_a_session_of_version_1_0_102_is_read() -> None:
     assert document.times[0] < document.times[1]
 
 
+@pytest.mark.parametrize("lost", [{"name": None}, {"name": 5, "arguments": None}, {"arguments": None}])
+def test_a_call_whose_request_is_unreadable_is_the_one_that_was_started(lost: dict[str, Any]) -> None:
+    asked = answered("", "a")
+    asked["data"]["toolRequests"][0] |= lost
+    start = copilot("tool.execution_start", toolCallId="a", toolName="bash", arguments={"n": "a"})
+    (call,) = read(jsonl(START, asked, start, ran("a"))).conversation().ledger.calls.values()
+    assert (call.name, call.arguments, call.response and call.response.result) == ("bash", {"n": "a"}, "of a")
+
+
+@pytest.mark.parametrize("content", [None, 5, []])
+def test_what_was_shown_of_a_result_stands_in_its_place_where_that_is_unreadable(content: Any) -> None:
+    result = copilot(
+        "tool.execution_complete",
+        toolCallId="a",
+        success=True,
+        result={"content": content, "detailedContent": "a.txt"},
+    )
+    document = read(jsonl(START, answered("", "a"), result))
+    assert [call.response and call.response.result for call in document.conversation().ledger.in_order] == ["a.txt"]
+    assert [str(note) for note in document.notes] == [
+        "line 3: the result of the call 'a' cannot be read; what was shown of it stands in its place"
+    ]
+
+
 def test_results_come_in_any_order_with_errors_and_media() -> None:
     failed = copilot("tool.execution_complete", toolCallId="c", success=False, error={"message": "no such file"})
     seen = copilot(
