@@ -357,6 +357,27 @@ def test_opencode_states_say_what_came_of_a_call() -> None:
     assert [str(note) for note in document.notes] == ["messages[0]: the answer failed: MessageAbortedError"]
 
 
+def opencode_result(**state: Any) -> tuple[ToolResponse | None, list[str]]:
+    part = {"type": "tool", "callID": "c", "tool": "run", "state": {"input": {}, **state}}
+    document = read(whole({"info": {"id": "s"}, "messages": [{"info": {"role": "assistant"}, "parts": [part]}]}))
+    (call,) = document.conversation().ledger.calls.values()
+    return call.response, [str(note) for note in document.notes]
+
+
+@pytest.mark.parametrize("lost", [None, 5, [], {}])
+@pytest.mark.parametrize("status", ["completed", "error", "odd"])
+def test_what_opencode_showed_of_a_result_stands_in_its_place_where_that_is_unreadable(status: str, lost: Any) -> None:
+    response, notes = opencode_result(status=status, output=lost, metadata={"output": "x"})
+    assert response is not None
+    assert (response.error if status == "error" else response.result) == "x"
+    assert notes == ["messages[0].parts[0]: a result cannot be read; what was shown of it stands in its place"]
+
+
+def test_what_opencode_showed_says_nothing_of_a_result_that_can_be_read() -> None:
+    response, notes = opencode_result(status="completed", output="", metadata={"output": "x"})
+    assert (response and response.result, notes) == ("", [])
+
+
 def test_opencode_files_of_its_storage_are_read_as_far_as_they_go() -> None:
     part = {"id": "p", "sessionID": "s", "messageID": "m", "type": "tool", "callID": "c", "tool": "run",
             "state": {"status": "completed", "input": {}, "output": "ok"}}  # fmt: skip

@@ -119,7 +119,7 @@ class _Reader:
             elif kind == "file":
                 self._file(part, f"{place}.parts[{index}]", blocks)
             elif kind == "tool":
-                call, result = _tool(part)
+                call, result = self._tool(part, f"{place}.parts[{index}]")
                 blocks += [call] if result is None else [call, result]
             else:
                 self._other(kind, f"{place}.parts[{index}]")
@@ -162,7 +162,7 @@ class _Reader:
                 case "reasoning":
                     blocks += [Thinking(as_text(part["text"]))] if part.get("text") else []
                 case "tool":
-                    call, result = _tool(part)
+                    call, result = self._tool(part, where)
                     blocks.append(call)
                     results += [result] if result is not None else []
                 case "file":
@@ -171,6 +171,36 @@ class _Reader:
                     self._other(kind, where)
         self.draft.say(Speaker.AI, blocks, place, origin=answer.origin, answer=answer.key, ending=answer.ending)
         self.draft.results(results, place)
+
+    def _tool(self, part: JsonObject, place: str) -> tuple[ToolCall, ToolResponse | None]:
+        state = as_object(part.get("state"))
+        name, wire_id = as_text(part.get("tool")), first_id(part, "callID", "id")
+        value, raw, finished = read_arguments(state.get("input"))
+        if state.get("status") == "pending" and not value and state.get("raw"):
+            value, raw, finished = read_arguments(state.get("raw"))
+        call = ToolCall(name, value, wire_id, raw=raw, finished=finished)
+        media = tuple(medium for item in as_objects(state.get("attachments")) if (medium := _medium(item)))
+        match state.get("status"):
+            case "completed" | "success":
+                output = state.get("output")
+                return call, response(wire_id, name, self._or_printed(output, state, place), media=media)
+            case "error":
+                error = self._or_printed(first_text(state, "error", "output") or None, state, place)
+                return call, response(wire_id, name, error, is_error=True, media=media)
+            case "pending" | "running":
+                return call, None
+            case _:  # a state that is not known: it has ended if there is an outcome
+                came: Json = state.get("output") if state.get("output") is not None else state.get("error")
+                came = self._or_printed(came, state, place)
+                return call, None if came is None else response(wire_id, name, came, media=media)
+
+    def _or_printed(self, came: Json, state: JsonObject, place: str) -> Json:
+        """What came of a call; where that cannot be read, what was shown of it while it ran."""
+        printed = as_text(as_object(state.get("metadata")).get("output"))
+        if isinstance(came, str) or as_list(came) or as_object(came) or not printed:
+            return came
+        self.draft.note(place, "a result cannot be read; what was shown of it stands in its place", is_carried=True)
+        return printed
 
     def _file(self, part: JsonObject, place: str, blocks: list[Block]) -> None:
         medium = _medium(part)
@@ -189,27 +219,6 @@ class _Reader:
             self.draft.skip(place, f"a part of type {kind!r} is not part of the conversation")
         else:
             self.draft.unknown(place, f"a part of type {kind!r}")
-
-
-def _tool(part: JsonObject) -> tuple[ToolCall, ToolResponse | None]:
-    state = as_object(part.get("state"))
-    name, wire_id = as_text(part.get("tool")), first_id(part, "callID", "id")
-    value, raw, finished = read_arguments(state.get("input"))
-    if state.get("status") == "pending" and not value and state.get("raw"):
-        value, raw, finished = read_arguments(state.get("raw"))
-    call = ToolCall(name, value, wire_id, raw=raw, finished=finished)
-    media = tuple(medium for item in as_objects(state.get("attachments")) if (medium := _medium(item)))
-    match state.get("status"):
-        case "completed" | "success":
-            return call, response(wire_id, name, state.get("output"), media=media)
-        case "error":
-            error = first_text(state, "error", "output")
-            return call, response(wire_id, name, error, is_error=True, media=media)
-        case "pending" | "running":
-            return call, None
-        case _:  # a state that is not known: it has ended if there is an outcome
-            came: Json = state.get("output") if state.get("output") is not None else state.get("error")
-            return call, None if came is None else response(wire_id, name, came, media=media)
 
 
 def _medium(part: JsonObject) -> Media | None:
