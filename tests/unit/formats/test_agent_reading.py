@@ -378,6 +378,13 @@ def test_what_opencode_showed_says_nothing_of_a_result_that_can_be_read() -> Non
     assert (response and response.result, notes) == ("", [])
 
 
+def test_a_call_that_opencode_interrupted_has_what_it_printed_as_its_result() -> None:
+    response, notes = opencode_result(status="error", error="aborted", metadata={"interrupted": True, "output": "half"})
+    assert (response and response.result, notes) == ("half", [])
+    response, notes = opencode_result(status="error", error="aborted", metadata={"interrupted": True})
+    assert (response and response.error, notes) == ("aborted", [])
+
+
 def test_opencode_files_of_its_storage_are_read_as_far_as_they_go() -> None:
     part = {"id": "p", "sessionID": "s", "messageID": "m", "type": "tool", "callID": "c", "tool": "run",
             "state": {"status": "completed", "input": {}, "output": "ok"}}  # fmt: skip

@@ -1,8 +1,8 @@
 """Read opencode sessions: what `opencode export` prints, its database, or single files of its older storage.
 
 A message is its `info` and its parts. A tool part holds the call and, by its state, its outcome: `pending` and
-`running` calls are open, `completed` and `error` ones have ended. One message of the assistant holds several answers;
-`step-start` parts are between them.
+`running` calls are open, `completed` and `error` ones have ended; of one that was interrupted the model is told what
+it had printed. One message of the assistant holds several answers; `step-start` parts are between them.
 """
 
 from __future__ import annotations
@@ -184,6 +184,8 @@ class _Reader:
             case "completed" | "success":
                 output = state.get("output")
                 return call, response(wire_id, name, self._or_printed(output, state, place), media=media)
+            case "error" if _is_interrupted(state):
+                return call, response(wire_id, name, as_object(state["metadata"])["output"], media=media)
             case "error":
                 error = self._or_printed(first_text(state, "error", "output") or None, state, place)
                 return call, response(wire_id, name, error, is_error=True, media=media)
@@ -219,6 +221,12 @@ class _Reader:
             self.draft.skip(place, f"a part of type {kind!r} is not part of the conversation")
         else:
             self.draft.unknown(place, f"a part of type {kind!r}")
+
+
+def _is_interrupted(state: JsonObject) -> bool:
+    """Whether a call was stopped, and the model is told what it had printed until then, and not why it ended."""
+    held = as_object(state.get("metadata"))
+    return held.get("interrupted") is True and isinstance(held.get("output"), str)
 
 
 def _medium(part: JsonObject) -> Media | None:
