@@ -51,6 +51,37 @@ def test_the_lines_of_one_answer_share_its_key_and_keep_their_signatures() -> No
     assert [type(unit).__name__ for unit in _units(CLAUDE)] == ["Said", "Exchange", "Exchange"]
 
 
+@pytest.mark.parametrize("lost", [None, 5, {}, [None], [{}], [{"type": "text"}]])
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        ({"stdout": "a.txt", "stderr": "no b", "interrupted": False}, "a.txt\nno b"),
+        ("Error: a.txt", "Error: a.txt"),
+        ([{"type": "text", "text": "a.txt"}], "a.txt"),
+        ({"file": {"content": "a.txt"}}, '{"file":{"content":"a.txt"}}'),
+    ],
+)
+def test_a_result_that_cannot_be_read_is_what_the_program_kept_of_it(lost: Any, kept: Any, told: str) -> None:
+    *asked, result, said = [json.loads(line) for line in CLAUDE.splitlines()]
+    result["message"]["content"][0]["content"] = lost
+    result["toolUseResult"] = kept
+    document = read(jsonl(*asked, result, said))
+    assert [call.response and call.response.result for call in document.conversation().ledger.in_order] == [told]
+    assert [str(note) for note in document.notes] == [
+        "line 5: a result cannot be read; what the program itself kept of it stands in its place"
+    ]
+
+
+@pytest.mark.parametrize("content", ["", [], "(no output)", [{"type": "tool_reference", "tool_name": "Bash"}]])
+def test_a_result_that_says_nothing_is_not_what_the_program_kept_of_it(content: Any) -> None:
+    *asked, result, said = [json.loads(line) for line in CLAUDE.splitlines()]
+    result["message"]["content"][0]["content"] = content
+    document = read(jsonl(*asked, result, said))
+    (call,) = document.conversation().ledger.calls.values()
+    assert call.response is not None
+    assert (call.response.result == "a.txt\nb.txt", document.notes) == (False, [])
+
+
 def _units(data: bytes) -> list[object]:
     talk = read(data).conversation()
     view = talk.view()

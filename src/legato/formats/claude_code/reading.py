@@ -12,17 +12,17 @@ from itertools import chain, groupby
 
 from msgspec import Struct
 
-from legato.formats.blocks import anthropic_answer, split_content
+from legato.formats.blocks import anthropic_answer, as_json, split_content
 from legato.formats.claude_code.attachments import SURROUNDINGS, attached
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document
 from legato.formats.draft import DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_object, as_text, as_time
+from legato.formats.fields import as_id, as_list, as_object, as_text, as_time, first_text
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.skimming import Gist
 from legato.formats.tree import Node, find_branches, note_branches
 from legato.formats.wire.salvage import make_blocks_readable
-from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolResponse, Usage
+from legato.model import Block, Ending, Json, JsonObject, Origin, Speaker, Text, ToolResponse, Usage
 from legato.wire.anthropic.decode import read_usage
 
 SYNTHETIC = "<synthetic>"
@@ -152,7 +152,12 @@ class ClaudeReader:
 
     def user(self, piece: ClaudePiece, record: JsonObject, message: JsonObject) -> None:
         """Results, and what a person says."""
-        blocks, unknown = split_content(message.get("content"))
+        content: Json = message.get("content")
+        if _has_lost(content) and (printed := _printed(record.get("toolUseResult"))):
+            content = [{**as_object(as_list(content)[0]), "content": printed}]
+            what = "a result cannot be read; what the program itself kept of it stands in its place"
+            self.draft.note(piece.place, what, is_carried=True)
+        blocks, unknown = split_content(content)
         self.draft.note_unknown(unknown, piece.place)
         for are_results, run in groupby(blocks, key=_is_response):
             piece.parts.append(ClaudePart(Speaker.TOOL if are_results else Speaker.HUMAN, list(run)))
@@ -257,6 +262,32 @@ def node_of(record: JsonObject, index: int) -> Node:
         logical_parent=as_text(record.get("logicalParentUuid")),
         names_leaf=as_text(record.get("leafUuid")) if record.get("type") == "last-prompt" else "",
     )
+
+
+def _has_lost(content: Json) -> bool:
+    """Whether a content is one result, and what came of its call is not there, nor that nothing came."""
+    parts = as_list(content)
+    if len(parts) != 1 or as_object(parts[0]).get("type") != "tool_result":
+        return False
+    came = as_object(parts[0]).get("content")
+    if said := as_list(came):
+        return all(map(_says_nothing, said))
+    return not isinstance(came, str | list) and not as_object(came)
+
+
+def _says_nothing(part: Json) -> bool:
+    held = as_object(part)
+    is_empty_text = held.get("type") == "text" and not isinstance(held.get("text"), str)
+    return not isinstance(part, str) and (not held or is_empty_text)
+
+
+def _printed(kept: Json) -> Json:
+    """What the program itself kept of a result: a content, what a command printed, or fields of the tool's own."""
+    fields = as_object(kept)
+    if not fields:
+        return as_list(kept) or as_text(kept)
+    streams = [first_text(fields, name) for name in ("stdout", "stderr")]
+    return "\n".join(filter(None, streams)) or as_json(kept)
 
 
 def _is_response(block: Block) -> bool:
