@@ -244,3 +244,15 @@ def test_of_an_agent_that_keeps_no_rounds_what_was_shown_is_read_and_the_rest_is
         ("requests[0].response[6]", True),
     ]
     assert not any(isinstance(block, ToolCall) for entry in document.entries for block in entry.blocks)
+
+
+@pytest.mark.parametrize("lost", [None, 5, {}, {"call_1__vscode-1": None}, {"call_1__vscode-1": {"content": None}}])
+def test_results_that_were_shown_and_not_kept_are_named(lost: Any) -> None:
+    chat = json.loads(VSCODE_CHAT)
+    (asked,) = chat["requests"]
+    asked["response"][2]["resultDetails"] = {"input": "{}", "output": [{"type": "embed", "value": "a.txt"}]}
+    assert read(whole(chat)).notes == []
+    asked["result"]["metadata"]["toolCallResults"] = lost
+    assert [str(note) for note in read(whole(chat)).notes] == [
+        "requests[0].response: 1 results were shown here that the agent did not keep; they are not carried"
+    ]

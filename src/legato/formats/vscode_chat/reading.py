@@ -80,6 +80,8 @@ class _Request:
         for index, one in enumerate(rounds):
             self._round(one, f"{self.place}.result.metadata.toolCallRounds[{index}]")
         self._tell_results((name, ToolCall("", {}, name)) for name in self.results if name not in self.told)
+        if rounds:
+            self._note_shown_results()
         if not rounds or rounds[-1].get("toolCalls"):
             self._shown(is_rest=bool(rounds))
         if self.kept.get("promptTokens"):
@@ -154,6 +156,15 @@ class _Request:
             else:
                 self.draft.unknown(f"{self.place}.result.metadata.toolCallResults", f"part {index} of a result")
         return response(call.wire_id, call.name, "\n".join(texts), media=tuple(media))
+
+    def _note_shown_results(self) -> None:
+        """Tell of results that were shown and that the agent has not kept, or no longer: one cannot tell whose."""
+        shown = as_objects(self.request.get("response"))
+        printed = sum(bool(as_object(part.get("resultDetails")).get("output")) for part in shown)
+        kept = sum(bool(as_objects(as_object(result).get("content"))) for result in self.results.values())
+        if printed > kept:
+            what = f"{printed - kept} results were shown here that the agent did not keep; they are not carried"
+            self.draft.note(f"{self.place}.response", what)
 
     def _shown(self, *, is_rest: bool) -> None:
         """What was shown of the answer, or what was shown of it behind the last of its calls."""
