@@ -56,7 +56,7 @@ class _Observations:
         self.draft = draft
         self.steps = steps
         self.next = 0
-        self.last = as_object(None)
+        self.last: JsonObject = {}
         """the step of the last answer, until its observation has come"""
 
     def told(self, message: JsonObject, place: str) -> JsonObject:
