@@ -150,12 +150,13 @@ async def _measure(fronts: Sequence[Front], scale: Scale, figures: list[Figure],
             kinds = ("cold", "warm")
             figures += [_more(name, kind, _all(ones, kind), _all(base, kind)) for kind in kinds]
     figures += [_times_more(taken, kind) for kind in ("cold", "warm") if LITELLM in taken]
-    seconds = max(scale.rounds * 2.0, 3.0)
-    rates = {front.name: await load.requests_a_second(front.port, CLIENTS, seconds / 3) for front in fronts}
+    seconds = max(scale.rounds * 2 / 3, 1.0)
+    rates = {front.name: await load.requests_a_second(front.port, CLIENTS, seconds) for front in fronts}
     beside: dict[str, list[float]] = {front.name: [] for front in fronts}
+    share = max((scale.rounds - 1) * 2.8, 1.0)
     for turn in range(TURNS):  # the machine is not as fast all the time, and a hundredth of the requests decides
         for front in fronts:
-            beside[front.name] += await load.beside_open_streams(front.port, STREAMS, RATE, seconds / TURNS, seed=turn)
+            beside[front.name] += await load.beside_open_streams(front.port, STREAMS, RATE, share, seed=turn)
     usual = median(beside[PROXY])
     for name, ones in beside.items():
         last = quantiles(ones, n=100)[-1]
