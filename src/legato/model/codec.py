@@ -101,8 +101,18 @@ def check_header(line: bytes) -> None:
 
 
 def _refusal(what: str, error: Exception) -> CodecError:
+    told = _in_one_line(error)
     if isinstance(error, msgspec.ValidationError):
         return CodecError(
-            f"a {what} that this program does not know: {error}. It may come from a newer version of Legato"
+            f"a {what} that this program does not know: {told}. It may come from a newer version of Legato"
         )
-    return CodecError(f"a damaged {what}: {error}")
+    return CodecError(f"a damaged {what}: {told}")
+
+
+def _in_one_line(error: Exception) -> str:
+    """What a parser says, which quotes the words and names that it does not know: those of whoever wrote the file."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(error)[:_LONGEST])
+
+
+_LONGEST = 1_000
+"""characters of a parser's words: our choice, what is quoted may be of any length"""

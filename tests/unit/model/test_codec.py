@@ -173,3 +173,20 @@ def test_a_damaged_line_is_named() -> None:
 def test_blank_lines_in_a_log_are_skipped() -> None:
     lines = list(dump_log([Opened(incarnation=1)]))
     assert list(load_log([lines[0], b"\n", lines[1], b"  \n"])) == [Opened(incarnation=1)]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"record": "one\ntwo"},
+        {"record": "opened", "incarnation": 1, "a\x1b]52;c;\u202e": 1},
+        {"record": "recorded", "entry": {"speaker": "a\r\nb", "blocks": []}},
+        {"record": "x" * 100_000},
+    ],
+    ids=["tag", "field", "word", "long"],
+)
+def test_what_is_unknown_is_quoted_in_one_line_that_a_terminal_can_show(record: object) -> None:
+    with pytest.raises(CodecError) as refused:
+        decode_record(msgspec.json.encode(record))
+    assert refused.value.message.isprintable()
+    assert len(refused.value.message) < 2_000
