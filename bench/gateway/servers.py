@@ -13,6 +13,7 @@ of one rhythm would fall into step, and all pieces would come at once.
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import re
 import sys
@@ -87,6 +88,7 @@ def _chunk(data: bytes) -> bytes:
 
 
 async def serve_backend() -> None:
+    gc.disable()  # it is no part of what is measured, and must not be heard in it
     backend = Backend(Canned.of(resolve(ANTHROPIC)))
     server = await asyncio.start_server(backend.converse, "127.0.0.1", 0, limit=1 << 22)
     print(server.sockets[0].getsockname()[1], flush=True)
@@ -123,7 +125,7 @@ async def serve(kind: str, upstream: str) -> None:
     print(listener.getsockname()[1], flush=True)
     app = gateway(upstream) if kind == "gateway" else proxy(upstream)
     server = HttpServer(app, listener)
-    async with rare_collections(lambda: server.is_busy):  # as the program does
+    async with rare_collections(server):  # as the program does
         await server.run()
 
 

@@ -27,7 +27,7 @@ async def run_until_signalled(server: HttpServer, announce: Callable[[], None]) 
             say("Stopping when the running answers have ended; once more ends them now.", err=True)
         server.stop()
 
-    async with rare_collections(lambda: server.is_busy), handling_signals(end):
+    async with rare_collections(server), handling_signals(end):
         announce()
         await server.run()
     return received[0] if received else signal.SIGTERM

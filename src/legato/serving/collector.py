@@ -3,15 +3,16 @@
 A full collection looks at every object of the process, while all streams wait: hundreds of milliseconds in a gateway
 that knows many conversations. Nearly all that a request leaves behind is freed by counting references, and what was
 loaded at the start never becomes garbage. So while answers are on their way only what is new is looked at: often, so
-that it takes little time, and not in the middle of a request. All of it is looked at when nobody waits.
-Only the program does this: a library leaves the collector of its host alone.
+that it takes little time, and in moments when nobody waits for the first words of an answer. All of it is looked at
+when nothing is on its way. Only the program does this: a library leaves the collector of its host alone.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 import anyio
 
@@ -19,8 +20,9 @@ BETWEEN, RARELY = 0.05, 5.0
 """seconds between two looks while somebody is served, and while nobody is: our choice; what is new in so short a time
 is looked through in less than a millisecond"""
 
-FEW = 200
-"""objects that are not worth a look: our choice"""
+SOON, LATEST = 0.005, 0.1
+"""seconds until another try where somebody waits for first words, and after which there is a look all the same: our
+choice; most first words are out within less, and where providers are slow somebody always waits"""
 
 DUE, OVERDUE = 500_000, 5_000_000
 """new objects after which all of the heap is looked at in a quiet moment, or in any: our choice; most are long gone"""
@@ -29,16 +31,30 @@ _YOUNG, _NEVER = 20_000, 1_000_000_000
 """should so many be new before anybody looked, Python does: about twenty milliseconds"""
 
 
+class Serving(Protocol):
+    """What the process does, as far as it matters when to collect."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an answer is on its way."""
+        ...
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for the first words of one."""
+        ...
+
+
 @asynccontextmanager
-async def rare_collections(is_busy: Callable[[], bool]) -> AsyncGenerator[None]:
-    """Collect rarely while this lasts, and never what is there when it begins. `is_busy` says if somebody is served."""
+async def rare_collections(serving: Serving) -> AsyncGenerator[None]:
+    """Collect rarely while this lasts, and never what is there when it begins."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG, _NEVER, _NEVER)
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_collect, is_busy)
+            group.start_soon(_collect, serving)
             yield
             group.cancel_scope.cancel()
     finally:
@@ -46,16 +62,21 @@ async def rare_collections(is_busy: Callable[[], bool]) -> AsyncGenerator[None]:
         gc.unfreeze()
 
 
-async def _collect(is_busy: Callable[[], bool]) -> None:
+async def _collect(serving: Serving) -> None:
     """Look at what is new between answers and not while one is made; at everything when nobody waits."""
-    seen = 0
+    seen, looked = 0, anyio.current_time()
     while True:
-        busy = is_busy()
-        new = gc.get_count()[0]
-        if seen + new >= (OVERDUE if busy else DUE):
+        if serving.is_awaited and anyio.current_time() - looked < LATEST:
+            await anyio.sleep(SOON)
+            continue
+        busy = serving.is_busy
+        # How many are new is not how many there are to look at: what is freed meanwhile, old or new, is taken off. So
+        # the number says only how much the heap has grown, and a look at little costs next to nothing.
+        seen += gc.get_count()[0]
+        if seen >= (OVERDUE if busy else DUE):
             gc.collect()
             seen = 0
-        elif new >= FEW:
+        else:
             gc.collect(0)
-            seen += new
+        looked = anyio.current_time()
         await anyio.sleep(BETWEEN if busy else RARELY)

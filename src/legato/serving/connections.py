@@ -11,6 +11,7 @@ that of the application, where its API is known.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import h11
@@ -18,17 +19,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from legato.serving.contract import ConnectionCut, ConnectionPatience
-from legato.serving.corking import CorkedTransport, first_words_at_once
+from legato.serving.corking import CorkedTransport, FirstWords
 
 _NO_HEAD = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 """for a client that began a request and did not go on: without a path there is no API in whose words to tell it"""
 
 
-def impatient_protocol(patience: ConnectionPatience) -> type[H11Protocol]:
-    """uvicorn's protocol, for connections that are given up when they are of no use."""
+def impatient_protocol(patience: ConnectionPatience, words: FirstWords) -> type[H11Protocol]:
+    """uvicorn's protocol, for connections that are given up when they are of no use; `words` counts their answers."""
 
     class Impatient(_ImpatientProtocol):
         limits = patience
+        first_words = words
 
     return Impatient
 
@@ -55,6 +57,7 @@ class _BreakableProtocol(H11Protocol):
 
 class _ImpatientProtocol(_BreakableProtocol):
     limits: ClassVar[ConnectionPatience]
+    first_words: ClassVar[FirstWords]
     _corked: CorkedTransport
     _head: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
@@ -68,7 +71,7 @@ class _ImpatientProtocol(_BreakableProtocol):
         self._wait_for_head()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await super()._serve(scope, receive, first_words_at_once(send, self._corked))
+        await self.first_words.hasten(partial(super()._serve, scope, receive), send, self._corked)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()

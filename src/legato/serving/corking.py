@@ -10,6 +10,7 @@ for more than the work at hand, and what nobody should wait for at all is flushe
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.types import Message, Send
@@ -53,15 +54,27 @@ class CorkedTransport:
             self._transport.write(b"".join(waiting))
 
 
-def first_words_at_once(send: Send, transport: CorkedTransport) -> Send:
-    """`send`, which an application writes one answer to `transport` with; its first words wait for nobody's work."""
-    is_out = False
+class FirstWords:
+    """Answers of which no word is out yet, on all connections of a server."""
 
-    async def sent(message: Message) -> None:
-        nonlocal is_out
-        await send(message)
-        if not is_out and message.get("body"):
-            transport.flush()
-            is_out = True
+    def __init__(self) -> None:
+        self.awaited = 0
+        """how many"""
 
-    return sent
+    async def hasten(self, answer: Callable[[Send], Awaitable[None]], send: Send, transport: CorkedTransport) -> None:
+        """Let `answer` be written to `transport`, with `send`: its first words wait for nobody's work."""
+        is_out = False
+
+        async def sent(message: Message) -> None:
+            nonlocal is_out
+            await send(message)
+            if not is_out and message.get("body"):
+                transport.flush()
+                is_out = True
+                self.awaited -= 1
+
+        self.awaited += 1
+        try:
+            await answer(sent)
+        finally:
+            self.awaited -= not is_out

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from legato.errors import ConfigError
 from legato.serving.connections import impatient_protocol
 from legato.serving.contract import CLOSING, IDLE, ConnectionPatience
+from legato.serving.corking import FirstWords
 
 _WITHOUT_MEANING = ("Unsupported upgrade request", "No supported WebSocket library")
 """what uvicorn says about an Upgrade, which is refused on purpose"""
@@ -67,10 +68,11 @@ class HttpServer:
         self, app: ASGIApp, listener: socket.socket, *, idle: int = IDLE, patience: ConnectionPatience | None = None
     ) -> None:
         self._listener = listener
+        self._words = FirstWords()
         self._server = _Server(
             uvicorn.Config(
                 app,
-                http=impatient_protocol(patience or ConnectionPatience()),
+                http=impatient_protocol(patience or ConnectionPatience(), self._words),
                 ws="none",  # an Upgrade then comes to the application, which refuses it in the way that Codex needs
                 lifespan="off",
                 log_config=None,
@@ -86,6 +88,11 @@ class HttpServer:
     def is_busy(self) -> bool:
         """Whether an answer is on its way."""
         return bool(self._server.server_state.tasks)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for the first words of an answer."""
+        return self._words.awaited > 0
 
     async def run(self) -> None:
         """Serve until `stop`, and then until all that runs has come to its end, or until `abort`."""

@@ -8,9 +8,20 @@ from collections.abc import Callable
 
 import anyio
 import pytest
+from msgspec import Struct
 
 from legato.serving import collector
 from legato.serving.collector import rare_collections
+
+KEPT = 200
+"""objects: more than what else is new between two looks"""
+
+
+class Served(Struct):
+    """A server that is said to do this."""
+
+    is_busy: bool = True
+    is_awaited: bool = False
 
 
 class Ring:
@@ -18,10 +29,9 @@ class Ring:
         self.own = self
 
 
-def make_garbage(rings: int) -> weakref.ref[Ring]:
-    """Objects that only the collector frees; one of them."""
-    first, *_ = [weakref.ref(Ring()) for _ in range(rings)]
-    return first
+def make_garbage() -> weakref.ref[Ring]:
+    """An object that only the collector frees."""
+    return weakref.ref(Ring())
 
 
 def make_old_garbage() -> weakref.ref[Ring]:
@@ -40,7 +50,7 @@ async def become(is_so: Callable[[], bool]) -> None:
 @pytest.mark.anyio
 async def test_what_was_there_is_left_alone_and_the_collector_is_as_it_was_before():
     before = gc.get_threshold()
-    async with rare_collections(lambda: True):
+    async with rare_collections(Served()):
         assert gc.get_freeze_count() > 0
         assert gc.get_threshold() != before
 
@@ -51,12 +61,12 @@ async def test_what_was_there_is_left_alone_and_the_collector_is_as_it_was_befor
 @pytest.mark.anyio
 async def test_while_somebody_is_served_only_what_is_new_is_looked_at(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(collector, "BETWEEN", 0.001)
-    async with rare_collections(lambda: True):
-        new = make_garbage(collector.FEW)
+    async with rare_collections(Served()):
+        new = make_garbage()
         await become(lambda: new() is None)
 
         old = make_old_garbage()
-        new = make_garbage(collector.FEW)
+        new = make_garbage()
         await become(lambda: new() is None)
         assert old() is not None
 
@@ -68,9 +78,30 @@ async def test_everything_is_looked_at_when_nobody_waits_or_it_is_high_time(
 ):
     monkeypatch.setattr(collector, "BETWEEN", 0.001)
     monkeypatch.setattr(collector, "RARELY", 0.001)
-    monkeypatch.setattr(collector, limit, 3 * collector.FEW)
-    async with rare_collections(lambda: busy):
+    monkeypatch.setattr(collector, limit, 3 * KEPT)
+    async with rare_collections(Served(is_busy=busy)):
         old = make_old_garbage()
-        kept = [Ring() for _ in range(4 * collector.FEW)]
+        kept = [Ring() for _ in range(4 * KEPT)]
         await become(lambda: old() is None)
     assert kept
+
+
+@pytest.mark.anyio
+async def test_nothing_is_looked_at_while_somebody_waits_for_first_words_but_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(collector, "BETWEEN", 0.001)
+    monkeypatch.setattr(collector, "SOON", 0.001)
+    monkeypatch.setattr(collector, "LATEST", 1_000_000)
+    served = Served(is_awaited=True)
+    async with rare_collections(served):
+        new = make_garbage()
+        await anyio.sleep(0.05)
+        assert new() is not None
+        served.is_awaited = False
+        await become(lambda: new() is None)
+
+        served.is_awaited = True
+        monkeypatch.setattr(collector, "LATEST", 0.01)
+        new = make_garbage()
+        await become(lambda: new() is None)

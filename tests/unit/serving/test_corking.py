@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from legato.serving.corking import CorkedTransport, first_words_at_once
+import pytest
+from starlette.types import Message, Send
+
+from legato.serving.contract import ConnectionCut
+from legato.serving.corking import CorkedTransport, FirstWords
 from legato.serving.exchange import Sending
 from legato.transport.contract import WireResponse
 
@@ -71,19 +75,43 @@ def test_a_connection_is_closed_when_all_is_out_and_broken_off_at_once():
 def test_the_first_words_of_a_stream_wait_neither_for_the_rest_nor_for_others():
     async def run() -> None:
         transport, wire = corked()
-        out: list[list[bytes | str]] = []
+        words = FirstWords()
+        out: list[tuple[int, list[bytes | str]]] = []
 
         async def send(message: Any) -> None:
             transport.write(message.get("body", b"head "))
 
         async def chunks():
             for piece in (b"one ", b"two ", b"three"):
-                out.append(wire.told.copy())
+                out.append((words.awaited, wire.told.copy()))
                 yield piece
 
-        await Sending(first_words_at_once(send, transport)).all(WireResponse(200, {}, chunks()))
-        assert out == [[], [b"head one "], [b"head one "]]
+        async def answer(sent: Send) -> None:
+            await Sending(sent).all(WireResponse(200, {}, chunks()))
+
+        await words.hasten(answer, send, transport)
+        assert out == [(1, []), (0, [b"head one "]), (0, [b"head one "])]
         await asyncio.sleep(0)
         assert wire.told == [b"head one ", b"two three"]
+        assert words.awaited == 0
+
+    asyncio.run(run())
+
+
+def test_nobody_waits_for_the_first_words_of_an_answer_that_has_none():
+    async def run() -> None:
+        transport, _ = corked()
+        words = FirstWords()
+
+        async def fail(_: Send) -> None:
+            assert words.awaited == 1
+            raise ConnectionCut
+
+        async def send(_: Message) -> None:
+            pass
+
+        with pytest.raises(ConnectionCut):
+            await words.hasten(fail, send, transport)
+        assert words.awaited == 0
 
     asyncio.run(run())

@@ -254,7 +254,7 @@ def test_the_settings_reach_the_server(home: Home, monkeypatch: pytest.MonkeyPat
     met: list[tuple[int, str, int]] = []
 
     class Server:
-        is_busy = False
+        is_busy = is_awaited = False
 
         def __init__(self, app: GatewayApp, listener: Any, *, idle: int, patience: ConnectionPatience) -> None:
             self.app, self.idle = app, idle
@@ -352,7 +352,7 @@ def test_requests_are_answered_also_when_nobody_reads_the_lines(home: Home, monk
     statuses: list[int] = []
 
     class Server:
-        is_busy = False
+        is_busy = is_awaited = False
 
         def __init__(self, app: GatewayApp, listener: Any, **_: Any) -> None:
             self.app = app
