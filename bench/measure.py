@@ -15,7 +15,8 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -38,11 +39,18 @@ SETTINGS = Settings()
 
 def measured(work: Callable[[], float]) -> float:
     """What `work` says it took, begun with a clean heap."""
+    with not_collecting():
+        return work()
+
+
+@contextmanager
+def not_collecting() -> Generator[None]:
+    """Begin with a clean heap, and collect no garbage meanwhile."""
     gc.collect()
     if not SETTINGS.collecting:
         gc.disable()
     try:
-        return work()
+        yield
     finally:
         gc.enable()
 

@@ -24,6 +24,7 @@ from msgspec import Struct
 from bench.cases.peers import ENVIRONMENTS, ROOT
 from bench.figures import Figure, Goal, Outcome, Scale, milliseconds
 from bench.gateway import growth, load
+from bench.measure import not_collecting
 
 GATEWAY, PROXY, LITELLM = "Legato's gateway", "a proxy that only forwards", "LiteLLM's proxy"
 STREAMS, RATE = 50, 10
@@ -127,7 +128,8 @@ def gateway(scale: Scale) -> Outcome:
                 fronts.append(stack.enter_context(_litellm(measured, upstream)))
             else:
                 notes.append("LiteLLM's proxy: left out, it is not installed (make bench-peers)")
-            asyncio.run(_measure(fronts, scale, figures, notes))
+            with not_collecting():  # the client is no part of what is measured
+                asyncio.run(_measure(fronts, scale, figures, notes))
     finally:
         os.sched_setaffinity(0, before)
     if measured == others:

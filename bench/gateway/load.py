@@ -37,6 +37,12 @@ def first_request(number: int, *, stream: bool = False, held: bool = False) -> d
     }
 
 
+def streamed_requests() -> Callable[[int], bytes]:
+    """What makes the bytes of a first request by its number: of one that was written before, in no time."""
+    template = msgspec.json.encode(first_request(999_999_999, stream=True))
+    return lambda number: template.replace(b"999999999", b"%09d" % number, 1)
+
+
 def next_request(body: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
     """The request that gives the results of the calls in `answer`."""
     calls = [block["id"] for block in answer["content"] if block["type"] == "tool_use"]
@@ -140,16 +146,15 @@ async def beside_open_streams(
     of a second, so that they keep step with nothing else; `seed` says which, and nobody has met what is asked under
     another.
     """
-    moments = random.Random(seed)
+    moments, body = random.Random(seed), streamed_requests()
     async with asyncio.TaskGroup() as group:
         held = [group.create_task(_hold(port, number)) for number in range(streams)]
         await asyncio.sleep(settling)
         asking: list[asyncio.Task[float]] = []
         for number in range(round(rate * seconds)):
-            body = msgspec.json.encode(first_request(100_000 + 10_000 * seed + number, stream=True))
             wait = moments.random() / rate
             await asyncio.sleep(wait)
-            asking.append(group.create_task(_ask_once(port, body)))
+            asking.append(group.create_task(_ask_once(port, body(100_000 + 10_000 * seed + number))))
             await asyncio.sleep(1 / rate - wait)
         taken = [await one for one in asking]
         for one in held:
@@ -181,11 +186,7 @@ async def requests_a_second(port: int, clients: int, seconds: float) -> float:
                 await connection.ask(body(number))
                 done += 1
 
-    template = msgspec.json.encode(first_request(999_999_999, stream=True))
-
-    def body(number: int) -> bytes:
-        return template.replace(b"999999999", b"%09d" % number, 1)
-
+    body = streamed_requests()
     began = time.perf_counter()
     until = began + seconds
     async with asyncio.TaskGroup() as group:
