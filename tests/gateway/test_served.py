@@ -23,6 +23,7 @@ from legato.gateway.gatekeeper import Gatekeeper, digest_of
 from legato.gateway.gateway import SwitchAt
 from legato.serving.contract import ConnectionCut
 from legato.serving.http_server import HttpServer, listen
+from legato.transport.contract import Ask, WireResponse
 from serving import HELLO, ScriptedGateway, on_a_port
 
 SAID = "say exactly: the moon is up"
@@ -238,3 +239,25 @@ def test_what_is_aborted_says_so_in_its_line_and_nothing_else(caplog: pytest.Log
     anyio.run(run)
     assert sorted((one.status, one.is_cut) for one in served) == [(200, True), (499, True)]
     assert caplog.records == []
+
+
+def test_a_fault_of_the_gateway_itself_is_told_in_the_clients_words_and_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Faulty(ScriptedGateway):
+        async def answer(self, ask: Ask, **_: Any) -> WireResponse:
+            raise ZeroDivisionError(ask.path)
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"never"
+
+    served: list[Served] = []
+    with on_a_port(GatewayApp(Faulty(chunks), finished=served.append)) as base:
+        response = httpx2.post(f"{base}/v1/messages", json=HELLO)
+        assert httpx2.get(f"{base}/healthz").status_code == 200
+
+    assert response.status_code == 500
+    assert json.loads(response.content)["type"] == "error"
+    assert "an unexpected ZeroDivisionError, which is in the log" in response.text
+    assert [one.status for one in served] == [500]
+    assert [record.levelname for record in caplog.records] == ["ERROR"]

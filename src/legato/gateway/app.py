@@ -6,10 +6,13 @@
     /legato/requests/{id}       what was done to a request, for whoever sent it
 
 What happens beside an answer while it is on its way (signs of life, clients that leave) is the business of `serving`.
+The pages of the gateway itself are a Starlette application. The APIs have no routes in it: any path may lead to one,
+and each has its own way to say that it is wrong.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from typing import Any, cast
@@ -40,6 +43,9 @@ from legato.serving.exchange import Begin, Sending, converse, head_of
 from legato.transport.contract import Ask, WireResponse
 from legato.transport.operations import Operation
 from legato.wire.hosting import RefusalReason
+
+_OWN = re.compile(r"/(?:healthz|readyz|legato/requests/[^/]+)")
+"""the paths of the gateway itself"""
 
 GONE = 499
 """the status in the log for a client that went away before it got one"""
@@ -108,20 +114,22 @@ class GatewayApp:
             Route("/readyz", self._readyz),
             Route("/legato/requests/{id}", self._report),
         ]
-        self._app = Starlette(routes=routes, exception_handlers={Exception: _apologise})
-        self._app.router.redirect_slashes = False
-        self._app.router.default = self._serve  # whatever the path is: APIs have their own way to say that it is wrong
+        self._own = Starlette(routes=routes, exception_handlers={Exception: _apologise})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
+        if scope["type"] != "http":  # also a WebSocket, which Starlette closes; our own server asks over HTTP
+            await self._own(scope, receive, send)
             return
         ask = head_of(scope)
         send = readable_by(ask, self._keeper, send)
         allowed = preflight(ask, self._keeper)
-        app = self._app if allowed is None else Response(status_code=204, headers=allowed)
-        await app(scope, receive, send)
+        if allowed is not None:
+            await Response(status_code=204, headers=allowed)(scope, receive, send)
+        elif _OWN.fullmatch(ask.path.removeprefix(scope.get("root_path", ""))):
+            await self._own(scope, receive, send)
+        else:
+            await self._serve(ask, Request(scope, receive), send)
 
     def stop(self) -> None:
         """Take no more requests; those that run go on to their end."""
@@ -156,22 +164,24 @@ class GatewayApp:
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # an ASGI server that knows WebSockets; ours asks over HTTP and is told 426
-            await send({"type": "websocket.close"})
-            return
-        served, began = Served(ask=head_of(scope)), self._gateway.world.monotonic()
+    async def _serve(self, ask: Ask, request: Request, send: Send) -> None:
+        served, began = Served(ask=ask), self._gateway.world.monotonic()
         self._running += 1
         aborted = anyio.CancelScope()
         self._serving.add(aborted)
         try:
             with aborted:
-                await self._exchange(served, Request(scope, receive), send)
+                await self._exchange(served, request, send)
             if aborted.cancelled_caught:
                 served.is_cut = True
                 raise ConnectionCut("the gateway was ended")
         except ClientDisconnect:
             return  # before its request was whole
+        except Exception as error:
+            if served.status == GONE:
+                begun = None if isinstance(error, ConnectionCut) else served.begin  # who ends it leaves no status
+                await Sending(send, begun).all(_apology(ask, error))
+            raise
         finally:
             self._serving.discard(aborted)
             self._running -= 1
@@ -247,14 +257,18 @@ class GatewayApp:
 
 
 async def _apologise(request: Request, error: Exception) -> Response:
-    """Tell a client, in its own words, of what should not have happened; the server logs it as well."""
+    return await _whole(_apology(head_of(request.scope), error))
+
+
+def _apology(ask: Ask, error: Exception) -> WireResponse:
+    """Tells a client, in its own words, of what should not have happened; the server logs it as well."""
     while isinstance(error, ExceptionGroup):
         error = cast("ExceptionGroup[Exception]", error).exceptions[0]
     if isinstance(error, ConnectionCut):
         fault = TurnedAway("the answer broke off before it had begun", reason=RefusalReason.UPSTREAM)
     else:
         fault = OurFault(f"an unexpected {type(error).__name__}, which is in the log of the gateway")
-    return await _whole(refusal(fault, door_or_any(head_of(request.scope))))
+    return refusal(fault, door_or_any(ask))
 
 
 async def _whole(response: WireResponse) -> Response:
