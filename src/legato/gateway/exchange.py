@@ -362,6 +362,8 @@ class Relay:
 def options_at(route: Route, asked: Options) -> Options:
     """What the client asked for; where it says nothing, what the operator set for `route`."""
     defaults = Options()
+    if route.options == defaults:
+        return asked
     unsaid = {
         name: value
         for name in Options.__struct_fields__

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -27,6 +28,9 @@ KEY_HEADER = "x-legato-key"
 """takes a key of the gateway itself, where a client uses its vendor's header for a key of its vendor"""
 
 _SHA256 = "sha256:"
+_NAMES = 100
+"""by which this machine was asked and of which it is known what they mean: our choice, more than it has"""
+
 _USUAL_PORTS = {"http": 80, "https": 443}
 """ports that browsers leave out"""
 
@@ -111,6 +115,7 @@ def new_key() -> str:
     return "legato-" + secrets.token_urlsafe(32)
 
 
+@lru_cache(_NAMES)
 def is_loopback(name: str) -> bool:
     """Whether `name` or address always means this machine."""
     if name.rstrip(".").lower() == "localhost":

@@ -10,11 +10,13 @@ and what can be left to compiled code is.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, TypeGuard, cast
 
 import msgspec
 
 from legato.model import Capabilities, Json, JsonObject, ThinkingMode
+from legato.model.lasting import Lasting
 from legato.wire.findings import Severity, Violation
 
 
@@ -96,6 +98,29 @@ class Findings:
         self.violations.append(violation)
         if rule.severity is Severity.REFUSED:
             self.refused.append(violation)
+
+    def add(self, others: Findings) -> None:
+        """What was found elsewhere comes next."""
+        self.violations += others.violations
+        self.refused += others.refused
+
+
+def examine_once(listed: Json, examine: Callable[[Json, Findings], None], found: Findings) -> None:
+    """Let `examine` judge what is `listed`; a list that lasts, such as the tools of every request, is judged once.
+
+    What is found in it must depend on nothing but the list.
+    """
+    if not isinstance(listed, Lasting):
+        examine(listed, found)
+        return
+    lasting = cast("Lasting[Any]", listed)
+
+    def judged() -> Findings:
+        in_list = Findings()
+        examine(lasting, in_list)
+        return in_list
+
+    found.add(lasting.once(examine, judged))
 
 
 Grown: TypeAlias = dict[str, None]

@@ -9,7 +9,7 @@ from legato.model.targets import NO_BUDGET
 from legato.wire.anthropic.rules.blocks import BLANK_TEXT, CONTENT_FORM, is_blank
 from legato.wire.anthropic.rules.sources import API, OPUS, THINKING
 from legato.wire.anthropic.rules.turns import JudgingMode
-from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
+from legato.wire.judging import Findings, brief, examine_once, is_list, is_object, knows_effort
 from legato.wire.judging_schemas import examine_schema_of
 from legato.wire.rules import refused, risky
 
@@ -121,7 +121,7 @@ def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     if thinks and is_object(choice) and choice.get("type") in ("any", "tool"):
         found.report(FORCED_TOOL, "tool_choice", "with thinking on, `tool_choice` is auto or none")
     _examine_system(fields.get("system"), found)
-    _examine_tools(fields.get("tools"), found)
+    examine_once(fields.get("tools"), _examine_tools, found)
     _examine_effort(fields.get("output_config"), target, found, is_off=is_off)
 
 

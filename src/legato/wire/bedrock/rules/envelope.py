@@ -8,7 +8,7 @@ from legato.model import Json, JsonObject, Target
 from legato.wire.bedrock.rules.blocks import BLANK_TEXT, NAME_FORM
 from legato.wire.bedrock.rules.sources import CHOICE, CONFIG, LIMITS, MESSAGE, SPEC, invalid
 from legato.wire.bedrock.rules.turns import CONTENT_FORM, JudgingMode
-from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.judging import Findings, brief, examine_once, is_list, is_object
 from legato.wire.judging_schemas import examine_schema
 
 NO_MESSAGES = invalid("bedrock/no-messages", "`messages` is an array with at least one message.", source=MESSAGE)
@@ -45,7 +45,7 @@ def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     if not is_object(config):
         found.report(TOOL_FORM, "toolConfig", "`toolConfig` is an object")
         return
-    _examine_tools(config.get("tools"), found)
+    examine_once(config.get("tools"), _examine_tools, found)
     _examine_choice(config.get("toolChoice"), found)
 
 

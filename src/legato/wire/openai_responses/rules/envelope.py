@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from legato.model import Json, JsonObject, Target, ThinkingMode
-from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
+from legato.wire.judging import Findings, brief, examine_once, is_list, is_object, knows_effort
 from legato.wire.judging_schemas import examine_schema_of
 from legato.wire.openai_responses.rules.items import JudgingMode
 from legato.wire.openai_responses.rules.sources import API, BAD_NAME, CALLING
@@ -68,7 +68,7 @@ def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     """Judge the fields beside the items."""
     if "messages" in fields:
         found.report(MESSAGES_FIELD, "messages", "the history stands in `input`")
-    _examine_tools(fields.get("tools"), found)
+    examine_once(fields.get("tools"), _examine_tools, found)
     reasoning = fields.get("reasoning")
     effort = reasoning.get("effort") if is_object(reasoning) else None
     if effort is not None:
