@@ -9,7 +9,7 @@ from enum import StrEnum
 import anyio
 from msgspec import Struct
 
-from legato.model import Dialect
+from legato.model import Dialect, JsonObject
 from legato.transport.contract import WireResponse
 from legato.transport.operations import Operation
 
@@ -62,6 +62,8 @@ class Delivery(Struct, frozen=True, kw_only=True):
     """tools that the client runs and that are called by items of a type of their own (Codex: its search for tools)"""
     wants_usage: bool = True
     """whether a stream tells the usage: in the chat family only if it is asked for"""
+    repeated: JsonObject = {}
+    """what the response says again of its request"""
 
 
 class KeptWaiting(Struct, frozen=True):

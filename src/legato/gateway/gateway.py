@@ -184,7 +184,7 @@ class Gateway:
         previous = None if self._passthrough else previous_id(opened.fields, door.dialect)
         if previous is not None:
             opened = await self._going_on(opened, previous, door, tenant)
-        said = read_body(opened, ask, door, self._tellings, tenant=tenant)
+        said = read_body(opened, ask, door, self._tellings, tenant=tenant, previous=previous)
         if previous is not None:
             said = msgspec.structs.replace(said, body=None)
         if self._passthrough or door.dialect is not Dialect.OPENAI_RESPONSES:
@@ -192,7 +192,7 @@ class Gateway:
         if not_held(said.parsed):
             fields = await with_items(said.fields, partial(self._recall.stored_with, tenant=tenant))
             if fields is not said.fields:
-                said = read_body(OpenedBody(fields), ask, door, self._tellings, tenant=tenant)
+                said = read_body(OpenedBody(fields), ask, door, self._tellings, tenant=tenant, previous=previous)
                 said = msgspec.structs.replace(said, body=None)
         unseal = partial(self._sealer.signed, tenant=tenant)
         parsed = control.read_compactions_of(said.parsed, unseal, said.telling.compactions)

@@ -76,8 +76,10 @@ def _check_messages(fields: JsonObject, field: str, dialect: Dialect) -> None:
         raise FormatError(f"{field!r} has to be a list, not {type(messages).__name__}")
 
 
-def read_body(opened: OpenedBody, ask: Ask, door: Door, tellings: Tellings, *, tenant: str = "") -> ClientRequest:
-    """What a body says; raises `FormatError` if that cannot be read."""
+def read_body(
+    opened: OpenedBody, ask: Ask, door: Door, tellings: Tellings, *, tenant: str = "", previous: str | None = None
+) -> ClientRequest:
+    """What a body says, which went on from the response `previous`; raises `FormatError` if that cannot be read."""
     try:
         fields, parsed, telling = tellings.read(opened, door.dialect, tenant)
     except RecursionError:
@@ -95,6 +97,7 @@ def read_body(opened: OpenedBody, ask: Ask, door: Door, tellings: Tellings, *, t
         asks_thinking=_asks_thinking(fields, parsed, door),
         own_calls=client_tools(parsed.tools) if door.dialect is Dialect.OPENAI_RESPONSES else {},
         wants_usage=_wants_usage(fields, door),
+        repeated=dialect_parts(door.dialect).repeated({**fields, "previous_response_id": previous}),
     )
     headers = {name: value for name, value in ask.headers.items() if name not in KEY_HEADERS}
     return ClientRequest(

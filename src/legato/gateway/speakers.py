@@ -189,6 +189,7 @@ class AnswerSpeaker:
             unsplit_calls=door.unsplit_calls,
             joins_usage=door.joins_usage,
             created=self._created,
+            repeated=self.delivery.repeated,
         )
 
     @property

@@ -248,7 +248,7 @@ class SimulatedProvider:
         writes_wrongly = fault is not None and fault.kind is FaultKind.BROKEN_ARGUMENTS and bool(answer.calls)
         if writes_wrongly and self.dialect is Dialect.GEMINI:
             return malformed_call(answer, answer.served, stream=request.stream)
-        whole = parts.reply(answer, answer.served)
+        whole = parts.reply(answer, answer.served, repeated=request.repeated)
         if request.keeps:
             self._stored.keep(Stored(request.account, whole, request.body))
         if not request.stream:
@@ -257,7 +257,11 @@ class SimulatedProvider:
         if not habits.joins_usage and not _wants_usage(request):
             answer = replace(answer, usage=None)
         chunks = parts.reply_stream(
-            answer, answer.served, unsplit_calls=habits.unsplit_calls, joins_usage=habits.joins_usage
+            answer,
+            answer.served,
+            unsplit_calls=habits.unsplit_calls,
+            joins_usage=habits.joins_usage,
+            repeated=request.repeated,
         )
         if request.target.platform is Platform.BEDROCK and self.dialect is Dialect.ANTHROPIC:
             chunks = _in_frames(chunks)

@@ -18,9 +18,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import cast
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -63,6 +63,8 @@ class ValidRequest:
     seal: Seal
     keeps: bool = False
     """whether the answer is to be kept"""
+    repeated: JsonObject = field(default_factory=dict[str, Any])
+    """what the answer says again of the request, as it came"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,7 @@ class RequestGate:
         parts, data = dialect_parts(self.dialect), ask.body
         if found.operation is Operation.COUNT:
             body = _counted(body, self.dialect)
-        keeps = wants_keeping(body, self.dialect)
+        keeps, repeated = wants_keeping(body, self.dialect), parts.repeated(body)
         if (previous := previous_id(body, self.dialect)) is not None:
             stored = self.stored.find(previous, account)
             if stored is not None:
@@ -197,6 +199,7 @@ class RequestGate:
             tokens=tokens,
             seal=seal,
             keeps=keeps,
+            repeated=repeated,
         )
 
     def _is_judged(self, found: FoundOperation) -> bool:

@@ -246,6 +246,7 @@ class WriterMaker(Protocol):
         unsplit_calls: bool = False,
         joins_usage: bool = False,
         created: int = 0,
+        repeated: JsonObject | None = None,
     ) -> ReplyWriter:
         """The writer of an answer of `model`, which is the name that the client reads.
 
@@ -253,7 +254,7 @@ class WriterMaker(Protocol):
         and `created` is when that was, in seconds since the epoch, for dialects that tell it.
         Some clients (Mistral's) read calls only if they are not written in pieces, which `unsplit_calls` sees to, and
         the usage only beside the reason why the answer ended, which `joins_usage` does; with both, the calls are
-        there too.
+        there too. `repeated` are fields of the request that the response says again.
         """
         ...
 
@@ -292,6 +293,8 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """the same from JSON, of a body or of its messages alone, only faster; None where `parse` has to look closer"""
     writer: WriterMaker
     """what writes a response, whole or streamed"""
+    repeats: frozenset[str] = frozenset()
+    """the fields of a request that the response says again"""
     mark: Callable[[JsonObject, str], list[JsonObject] | None] | None = None
     """what is in place of a block that ends what the provider should cache, and for how long; None if this block
     may not end it"""
@@ -306,9 +309,13 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         """What gathers the messages for a target with this grammar."""
         return Assembly(self.blocks_field, self.join if grammar.joins_turns else None)
 
-    def reply(self, answer: Answer, model: str, *, created: int = 0) -> JsonObject:
+    def repeated(self, body: JsonObject) -> JsonObject:
+        """What the response to `body` says again of it."""
+        return {name: body[name] for name in self.repeats if body.get(name) is not None}
+
+    def reply(self, answer: Answer, model: str, *, created: int = 0, repeated: JsonObject | None = None) -> JsonObject:
         """The body of a response of `model` that gives `answer`, asked for when it was `created`."""
-        return self.writer(model, answer_id(answer), created=created).whole(answer)
+        return self.writer(model, answer_id(answer), created=created, repeated=repeated).whole(answer)
 
     def reply_stream(
         self,
@@ -318,6 +325,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         unsplit_calls: bool = False,
         joins_usage: bool = False,
         created: int = 0,
+        repeated: JsonObject | None = None,
     ) -> Iterator[bytes]:
         """The events of a streamed response that gives `answer`, asked for when it was `created`."""
         writer = self.writer(
@@ -327,6 +335,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
             unsplit_calls=unsplit_calls,
             joins_usage=joins_usage,
             created=created,
+            repeated=repeated,
         )
         yield from writer.start()
         for delta in deltas_of(answer):

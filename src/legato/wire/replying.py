@@ -72,9 +72,11 @@ class EventWriter(ABC):
         unsplit_calls: bool = False,
         joins_usage: bool = False,
         created: int = 0,
+        repeated: JsonObject | None = None,
     ) -> None:
         self.model = model
         self.created = created
+        self.repeated = repeated or {}
         is_theirs = response_id.startswith(self.id_prefix)
         self.response_id = response_id if is_theirs else minted_id(self.id_prefix, response_id, 0)
         self.usage = usage or Usage()

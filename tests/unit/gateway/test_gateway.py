@@ -449,6 +449,26 @@ def test_a_kept_response_is_given_and_forgotten() -> None:
     assert respond(gateway, "go on", previous_response_id=response["id"]).status == 400
 
 
+@each_family
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_a_response_says_what_was_asked_for(family: str, stream: bool) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    first = respond(gateway, "hello").json
+    asked: dict[str, Any] = {
+        "metadata": {"ticket": "7"},
+        "previous_response_id": first["id"],
+        "temperature": 0.5,
+        "text": {"format": {"type": "text"}},
+        "tool_choice": "none",
+        "store": True,
+    }
+    second = hear(gateway, post("/v1/responses", {"model": "m", "input": "and now?", "stream": stream, **asked}))
+    told = _completed(second) if stream else second.json
+    assert {name: told[name] for name in asked} == asked
+    assert stored(gateway, "GET", told["id"]).json == told
+    assert first["metadata"] == {}
+
+
 def test_what_a_kept_response_was_given_to_is_listed() -> None:
     gateway = simulated_gateway(GPT)
     first = respond(gateway, "hello").json

@@ -53,8 +53,12 @@ def test_a_request_goes_on_from_a_response_that_is_kept() -> None:
     _, first = api.create(user("use read_file on a.txt"))
     call = next(item for item in first["output"] if item["type"] == "function_call")
     _, second = api.create(output(call, "hello a"), previous_response_id=first["id"])
-    _, third = api.create(user("what did the first tool return?"), previous_response_id=second["id"])
+    _, third = api.create(
+        user("what did the first tool return?"), previous_response_id=second["id"], metadata={"ticket": "7"}
+    )
 
+    assert [one.get("previous_response_id") for one in (first, second, third)] == [None, first["id"], second["id"]]
+    assert third["metadata"] == {"ticket": "7"}
     assert said(second) == 'read_file returned: "hello a".'
     assert said(third) == 'The first result: read_file returned: "hello a"'
 

@@ -26,4 +26,5 @@ DIALECT = DialectParts(
     parse=parse.parse,
     reader=parse.ItemReader,
     writer=reply.Writer,
+    repeats=reply.REPEATED,
 )

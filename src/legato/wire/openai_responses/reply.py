@@ -23,6 +23,28 @@ from legato.wire.replying import Event, EventWriter
 
 ITEM_TYPE = "item_type"
 """in the native data of a call that is to be written as an item of another type than a function's (`client_tools`)"""
+REPEATED = frozenset(
+    {
+        "max_output_tokens",
+        "max_tool_calls",
+        "metadata",
+        "parallel_tool_calls",
+        "previous_response_id",
+        "prompt_cache_key",
+        "reasoning",
+        "safety_identifier",
+        "store",
+        "temperature",
+        "text",
+        "tool_choice",
+        "top_logprobs",
+        "top_p",
+        "truncation",
+        "user",
+    }
+)
+"""what a response says of its request. OpenAI's also have its instructions and tools, in each of three events: for a
+coding agent that is far more than the answer, and no client is known that reads them there."""
 _STATUS: dict[Ending, tuple[str, str | None]] = {
     Ending.LENGTH: ("incomplete", "max_output_tokens"),
     Ending.CUT: ("incomplete", None),
@@ -190,6 +212,7 @@ class Writer(EventWriter):
             "tools": [],
             "top_p": None,
             "usage": None,
+            **self.repeated,
         }
 
 
