@@ -134,9 +134,7 @@ class Relay:
                         yield b"".join(told)
             if self._answer is not None:
                 last = speaker.finish(self._answer)
-                await self._keep(
-                    self._answer
-                )  # before the client has it all: OpenAI's hangs up when it reads the last event
+                await self._keep(self._answer)  # first: OpenAI's client hangs up when it reads the last event
                 yield b"".join(last)
             if speaker.is_cut:
                 raise ConnectionCut("the answer broke off, and so must the stream")
