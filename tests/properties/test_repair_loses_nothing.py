@@ -332,6 +332,7 @@ def test_repair_keeps_every_word_or_refuses(shape: str, source: st.DataObject) -
 
 @pytest.mark.parametrize("shape", SHAPES)
 @example(steps=[("call", ["call_0"]), ("answer", []), ("result", ["call_0"])])  # words behind the calls of an answer
+@example(steps=[("call", ["call_0"]), ("call", ["call_1"]), ("result", ["call_0"]), ("result", ["call_1"])])  # apart
 @given(steps=interrupted())
 def test_a_body_that_is_only_broken_is_mended(shape: str, steps: list[tuple[str, list[str]]]) -> None:
     data = encoded(shape, SHAPES[shape](steps, Words()))

@@ -85,6 +85,34 @@ def test_repair_is_promised_to_do_what_it_does() -> None:
     }
 
 
+@pytest.mark.parametrize("beside", [[], [{"text": "Stop."}]], ids=["alone", "words beside them"])
+def test_results_without_ids_that_are_apart_come_together_in_the_order_of_their_calls(beside: list[Any]) -> None:
+    def called(name: str) -> Any:
+        return {"functionCall": {"name": name, "args": {}}}
+
+    def returned(name: str, result: str) -> Any:
+        return {"functionResponse": {"name": name, "response": {"result": result}}}
+
+    contents: list[dict[str, Any]] = [
+        {"role": "user", "parts": [{"text": "Look."}]},
+        {"role": "model", "parts": [called("list"), called("read"), called("read")]},
+        {"role": "user", "parts": [returned("read", "first"), *beside]},
+        {"role": "user", "parts": [returned("read", "second"), returned("list", "a b")]},
+    ]
+    mended = mend(read(whole({"model": "gemini-2.5-pro", "contents": contents})))
+    together = {
+        "role": "user",
+        "parts": [returned("list", "a b"), returned("read", "first"), returned("read", "second")],
+    }
+    words = [{"role": "user", "parts": beside}] if beside else []
+    assert json.loads(mended.data)["contents"] == [*contents[:2], together, *words]
+    assert {(note.place, note.message) for note in mended.changes} == {
+        ("contents[3]", "the result of list was put beside the others of its answer"),
+        ("contents[2]", "the result of read was put beside the others of its answer"),
+        ("contents[3]", "the result of read was put beside the others of its answer"),
+    }
+
+
 def gemini_answered(response: Any) -> list[Any]:
     return [{"role": "user", "parts": [{"functionResponse": {"name": "look", "response": response}}]}]
 

@@ -11,7 +11,7 @@ and so does the plan for a mended file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from legato.formats.document import Document, FileNote
@@ -305,6 +305,7 @@ class _Planner:
         While an answer goes on behind this record, no words may be among its results, not even quotations.
         """
         here: set[CallId] = set()
+        may_stay = (record.group is None or not self.is_strict) and self._may_stay(self.pending)
         for number, response in enumerate(record.results):
             call = self._call_of(response)
             name = response.wire_id or response.tool_name or "a call"
@@ -320,13 +321,21 @@ class _Planner:
             elif call.response is not response:
                 step.dropped_results.add(number)
                 self._change(record, f"a second result of {name} was left out")
-            elif call.id in self.pending and call.id not in here and (record.group is None or not self.is_strict):
+            elif may_stay and call.id in self.pending and call.id not in here:
                 here.add(call.id)
                 self._name_result(record, step, number)
-            else:  # it comes before its call, or among the words of the model, and goes to where it belongs
+            else:  # it comes before its call, among the words of the model or apart from others: it goes to its place
                 step.dropped_results.add(number)
                 self.early.add(call.id)
         return here
+
+    def _may_stay(self, calls: Iterable[CallId]) -> bool:
+        """Whether the results of an answer, which has these calls, may stay in their records.
+
+        Where calls have no ids, the order of the results tells which is whose, so those of several records are put
+        together, in the order of the calls.
+        """
+        return self.demands.has_ids or len({self.winners[one][0].index for one in calls if one in self.winners}) <= 1
 
     def _name_result(self, record: PlanRecord, step: MendStep, number: int) -> None:
         """Give a result the id of its call."""
@@ -342,6 +351,7 @@ class _Planner:
         missing = [call for call_id, call in self.pending.items() if call_id in due]
         self.pending = {call_id: call for call_id, call in self.pending.items() if call_id not in due}
         wanted = {call.id for call in missing}
+        may_stay = self._may_stay(wanted)
         new = MendStep()
         for call in missing:
             found = self.winners.get(call.id)
@@ -351,12 +361,13 @@ class _Planner:
             record, number = found
             if record.index in self.moved or (record.index, number) in self.taken:
                 continue
-            if self._can_move(record, wanted):
+            if may_stay and self._can_move(record, wanted):
                 self._move(record)
             else:
                 self.taken.add((record.index, number))
                 new.items.append(Taking(call.id, self.ids[call.id], record.index, number))
-                self._change(record, f"the result of {call.wire_id or call.name} was moved to its call")
+                moved = "moved to its call" if may_stay else "put beside the others of its answer"
+                self._change(record, f"the result of {call.wire_id or call.name} was {moved}")
         if keep is None:
             new.words, self.words = self.words, []
         if new.items or new.words:
