@@ -113,6 +113,34 @@ def test_results_without_ids_that_are_apart_come_together_in_the_order_of_their_
     }
 
 
+def chat_call(wire_id: str) -> list[Any]:
+    """A call and its result, written as Legato would not write them."""
+    call = {"id": wire_id, "type": "function", "function": {"name": "run", "arguments": '{"x":  1.50}'}}
+    content = [{"type": "text", "text": "done"}]
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": wire_id, "name": "run", "content": content},
+    ]
+
+
+CHAT_WORDS = {"role": "user", "content": [{"type": "text", "text": "Go on."}]}
+
+
+@pytest.mark.parametrize(
+    ("shape", "model", "kept", "refused", "fresh"),
+    [
+        ("mistral", "mistral-large-latest", "abcdefgh1", "call_0", "0f4dbdf21"),
+        ("openai-chat", "gpt-4o", "toolu_1", "call_" + "x" * 36, "call_dsq5DeJqD1QUd4t7gMPKbuWu"),
+    ],
+)
+def test_only_the_ids_that_a_host_does_not_take_are_replaced(
+    shape: str, model: str, kept: str, refused: str, fresh: str
+) -> None:
+    messages = [CHAT_WORDS, *chat_call(kept), *chat_call(refused)]
+    mended = mend(read(whole({"model": model, "messages": messages}), format=shape))
+    assert json.loads(mended.data)["messages"] == [CHAT_WORDS, *chat_call(kept), *chat_call(fresh)]
+
+
 def gemini_answered(response: Any) -> list[Any]:
     return [{"role": "user", "parts": [{"functionResponse": {"name": "look", "response": response}}]}]
 

@@ -7,7 +7,8 @@ Out: the body with one result for every call where the provider expects it, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from legato.model.records import Imported, Recorded
 from legato.transcript.conversation import Conversation
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
+from legato.wire.hosts import host_of
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 
@@ -39,7 +41,7 @@ class IdsKept(Enum):
 
     ALL = "all"
     UNIQUE = "unique"
-    PLAIN = "unique, and made of plain letters"
+    PLAIN = "unique, made of plain letters, and of the form that the host wants"
 
 
 def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | None:
@@ -57,7 +59,7 @@ def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | No
     table = IdTable(target.capabilities.id_scheme, NameTable(target.capabilities.name_rule))
     table.extend(talk.ledger.in_order)
     demands = Demands(
-        is_valid_id=is_plain_id if ids is IdsKept.PLAIN else bool,
+        is_valid_id=_plain_for(target) if ids is IdsKept.PLAIN else bool,
         fresh_id=table.__getitem__,
         is_adjacent=target.dialect is not Dialect.OPENAI_RESPONSES,
         renames=ids is not IdsKept.ALL,
@@ -73,6 +75,14 @@ def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | No
     told = [FileNote(parts.messages_field, "messages of one side that followed each other were joined")]
     changes = [*righted, *plan.changes, *(told if len(joined) < len(mended) else ())]
     return Paired({**body, parts.messages_field: joined}, changes)
+
+
+def _plain_for(target: Target) -> Callable[[str], bool]:
+    """Tells of an id whether it is plain, and of the form that the host of a chat request wants."""
+    if target.dialect is not Dialect.OPENAI_CHAT:
+        return is_plain_id
+    form = re.compile(host_of(target).acceptance.id_form)
+    return lambda wire_id: is_plain_id(wire_id) and form.fullmatch(wire_id) is not None
 
 
 def _righted(messages: Json, form: PairForm, field: str) -> tuple[list[JsonObject], list[FileNote]]:
