@@ -93,7 +93,7 @@ def chat(steps: list[tuple[str, list[str]]], word: Words, model: str = "gpt-4o")
     for kind, ids in steps:
         match kind:
             case "say":
-                messages.append({"role": "user", "content": word()})
+                messages.append({"role": "user", "content": [{"type": "text", "text": word()}]})
             case "answer":
                 messages.append({"role": "assistant", "content": word()})
             case "call":

@@ -141,6 +141,16 @@ def test_only_the_ids_that_a_host_does_not_take_are_replaced(
     assert json.loads(mended.data)["messages"] == [CHAT_WORDS, *chat_call(kept), *chat_call(fresh)]
 
 
+def test_mistral_gets_an_answer_between_a_result_that_is_put_in_and_what_a_person_says() -> None:
+    call, _ = chat_call("abcdefgh1")
+    kept = [CHAT_WORDS, *chat_call("abcdefgh0"), {"role": "assistant", "content": "So far."}, CHAT_WORDS, call]
+    mended = mend(read(whole({"model": "mistral-large-latest", "messages": [*kept, CHAT_WORDS]})))
+    closed = {"role": "tool", "tool_call_id": "abcdefgh1", "content": MISSING}
+    bridge = {"role": "assistant", "content": "(noted)"}
+    assert json.loads(mended.data)["messages"] == [*kept, closed, bridge, CHAT_WORDS]
+    assert mend(read(mended.data)).changes == []
+
+
 def gemini_answered(response: Any) -> list[Any]:
     return [{"role": "user", "parts": [{"functionResponse": {"name": "look", "response": response}}]}]
 

@@ -24,6 +24,7 @@ from legato.wire.gemini import shapes as gemini
 from legato.wire.openai_chat import shapes as openai_chat
 from legato.wire.openai_responses import shapes as openai_responses
 from legato.wire.openai_responses.reading import CLIENT_CALLS, SEARCH_CALL, is_client_call
+from legato.wire.phrases import ANSWER_BRIDGE
 from legato.wire.vercel import shapes as vercel
 
 
@@ -52,6 +53,8 @@ class PairForm(ABC):
 
     alternates: bool = False
     """two messages of the human side may not follow each other"""
+    bridge: JsonObject | None = None
+    """an answer that can stand between results and a person's words, for providers that want one there"""
 
     @abstractmethod
     def held(self, message: JsonObject) -> Held:
@@ -229,6 +232,8 @@ class _PartForm(PairForm):
 
 
 class _ChatForm(PairForm):
+    bridge = openai_chat.assistant(ANSWER_BRIDGE)
+
     def held(self, message: JsonObject) -> Held:
         if message.get("role") == "tool":
             return Held(results=(first_id(message, "tool_call_id"),))

@@ -71,9 +71,13 @@ def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | No
     if not all(form.takes_words(form.call(messages[record], number)) for record, number in closed):
         return None
     mended = _Messages(messages, plan, form, where).mended()
-    joined = _joined(mended, form)
-    told = [FileNote(parts.messages_field, "messages of one side that followed each other were joined")]
-    changes = [*righted, *plan.changes, *(told if len(joined) < len(mended) else ())]
+    bridged = mended if target.capabilities.user_after_tool else list(_bridged(mended, form))
+    joined = _joined(bridged, form)
+    changes = [*righted, *plan.changes]
+    if len(bridged) > len(mended):
+        changes.append(FileNote(parts.messages_field, "a word of the model was put between results and a person's"))
+    if len(joined) < len(bridged):
+        changes.append(FileNote(parts.messages_field, "messages of one side that followed each other were joined"))
     return Paired({**body, parts.messages_field: joined}, changes)
 
 
@@ -99,6 +103,16 @@ def _righted(messages: Json, form: PairForm, field: str) -> tuple[list[JsonObjec
             )
         out.append(message)
     return out, told
+
+
+def _bridged(messages: Sequence[JsonObject], form: PairForm) -> Iterator[JsonObject]:
+    """The messages, with an answer between results and a person's words."""
+    follows_results = False
+    for message in messages:
+        if follows_results and form.bridge is not None and message.get("role") == "user":
+            yield form.bridge
+        yield message
+        follows_results = bool(form.held(message).results)
 
 
 def _joined(messages: Sequence[JsonObject], form: PairForm) -> list[JsonObject]:
