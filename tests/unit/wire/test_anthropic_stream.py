@@ -178,6 +178,51 @@ def test_arguments_that_break_off_leave_an_unfinished_call() -> None:
     )
 
 
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_each_start_begins_a_block_although_its_index_was_used(is_stopped: bool) -> None:
+    stop = [stopped(0)] if is_stopped else []
+    events = [
+        START,
+        opened(0, type="thinking", thinking=""),
+        grown(0, "thinking_delta", thinking="hm"),
+        *stop,
+        opened(0, type="text", text=""),
+        grown(0, "text_delta", text="I look"),
+        *stop,
+        opened(0, type="tool_use", id="toolu_1", name="read", input={}),
+        grown(0, "input_json_delta", partial_json='{"path": "a"}'),
+        *stop,
+        opened(0, type="tool_use", id="toolu_2", name="read", input={"path": "b"}),
+        stopped(0),
+        ended("tool_use"),
+    ]
+    answer = read_every_way(decoder, sse(*events))
+    assert answer.entry.blocks == (
+        Thinking("hm"),
+        Text("I look"),
+        ToolCall("read", {"path": "a"}, "toolu_1"),
+        ToolCall("read", {"path": "b"}, "toolu_2"),
+    )
+    assert answer.entry.ending is Ending.CALLS
+
+
+def test_a_text_under_the_index_of_what_was_found_stays() -> None:
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_9", "content": [{"url": "u"}]}
+    reading = after(
+        opened(0, **found), stopped(0), opened(0, type="text", text=""), grown(0, "text_delta", text="so"), stopped(0)
+    )
+    answer = reading.partial()
+    assert answer is not None
+    assert [type(block) for block in answer.entry.blocks] == [HostedTool, Text]
+
+
+def test_a_start_that_is_repeated_begins_nothing() -> None:
+    start = opened(0, type="tool_use", id="toolu_1", name="read", input={})
+    grow = grown(0, "input_json_delta", partial_json='{"path": "a"}')
+    answer = after(start, start, grow, stopped(0), ended("tool_use")).finish()
+    assert answer.entry.blocks == (ToolCall("read", {"path": "a"}, "toolu_1"),)
+
+
 def test_a_stream_that_breaks_off_is_a_bad_answer_with_a_visible_part() -> None:
     reading = after(opened(0, type="text", text="half"))
     with pytest.raises(BadAnswer, match="ended before"):

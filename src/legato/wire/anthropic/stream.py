@@ -2,6 +2,10 @@
 
 In:  server-sent events: a message starts, blocks start, grow and stop under an index, the message ends.
 Out: deltas to show, and at the end the same `Answer` that the whole body would have given.
+
+The index of a block is its place in the message. Servers that translate into this protocol use one twice, and do not
+always stop the first block before (ollama/ollama#14816, #17101); Anthropic itself did so behind the results of a search
+(anthropics/anthropic-sdk-typescript#879). So a start begins another block, unless it repeats the one that is open.
 """
 
 from __future__ import annotations
@@ -47,6 +51,12 @@ class Decoder(EventDecoder):
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
         self._kinds: dict[int, str] = {}
+        self._ids: dict[int, str] = {}
+        """what the blocks were started as"""
+        self._again: dict[int, int] = {}
+        """the key of the newest block at an index, where that is not the first one there: it counts down from -1"""
+        self._stopped: set[int] = set()
+        """the keys of blocks that have stopped"""
         self._uses: dict[int, JsonObject] = {}
         """tools that the provider runs, whose arguments arrive in pieces"""
         self._pieces: dict[int, list[str]] = {}
@@ -60,11 +70,12 @@ class Decoder(EventDecoder):
         """Take one event; kinds that are new to us are skipped."""
         match event.get("type"):
             case "content_block_delta":
-                self._grow_block(as_count(event.get("index")), as_object(event.get("delta")))
+                self._grow_block(self._key(event), as_object(event.get("delta")))
             case "content_block_start":
-                self._start_block(as_count(event.get("index")), as_object(event.get("content_block")))
+                block = as_object(event.get("content_block"))
+                self._start_block(self._key_of_start(event, block), block)
             case "content_block_stop":
-                self._stop_block(as_count(event.get("index")))
+                self._stop_block(self._key(event))
             case "message_start":
                 self._start(as_object(event.get("message")))
             case "message_delta":
@@ -76,7 +87,7 @@ class Decoder(EventDecoder):
 
     def grow(self, piece: StreamPiece) -> bool:
         """Take a `content_block_delta` of text, thinking or arguments."""
-        index, delta = piece.index, piece.delta
+        index, delta = self._again.get(piece.index, piece.index), piece.delta
         kind = self._kinds.get(index)
         if isinstance(delta, MoreText):
             if kind != "text":
@@ -99,7 +110,25 @@ class Decoder(EventDecoder):
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
+    def _key(self, event: JsonObject) -> int:
+        """The key of the newest block at the index that `event` names."""
+        index = as_count(event.get("index"))
+        return self._again.get(index, index)
+
+    def _key_of_start(self, event: JsonObject, block: JsonObject) -> int:
+        key = self._key(event)
+        if key not in self._kinds or (key not in self._stopped and self._repeats(key, block)):
+            return key
+        self._stop_block(key)
+        key = self._again[as_count(event.get("index"))] = -len(self._kinds)
+        return key
+
+    def _repeats(self, key: int, block: JsonObject) -> bool:
+        """Whether `block` may be the one that is open under `key`, started once more."""
+        return self._kinds[key] == as_text(block.get("type")) and self._ids[key] == as_text(block.get("id"))
+
     def _start_block(self, index: int, block: JsonObject) -> None:
+        self._ids[index] = as_text(block.get("id"))
         kind = self._kinds[index] = as_text(block.get("type"))
         match kind:
             case "text":
@@ -141,6 +170,8 @@ class Decoder(EventDecoder):
                 pass
 
     def _stop_block(self, index: int) -> None:
+        if index in self._kinds:
+            self._stopped.add(index)
         use, written = self._uses.pop(index, None), "".join(self._pieces.pop(index, ()))
         if use is not None:
             self._stop_use(index, use, written)
