@@ -115,6 +115,24 @@ def test_fragments_of_calls_are_read_in_work_that_grows_with_them(
     assert_linear(reading, 60)
 
 
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_items_under_one_index_are_read_in_work_that_grows_with_them(is_begun: bool) -> None:
+    def reading(count: int) -> int:
+        numbers = [str(number) for number in range(count)]
+        calls = [{"type": "function_call", "id": n, "call_id": n, "name": "read", "arguments": "{}"} for n in numbers]
+        begun = [{"type": "response.output_item.added", "output_index": 0, "item": call} for call in calls]
+        whole = [{"type": "response.output_item.done", "output_index": 0, "item": call} for call in calls]
+        end: JsonObject = {"type": "response.completed", "response": {"status": "completed"}}
+        events: list[JsonObject] = [*(begun if is_begun else ()), *whole, end]
+
+        def run() -> None:
+            assert len(read(Dialect.OPENAI_RESPONSES, events).calls) == count
+
+        return work_of(run)
+
+    assert_linear(reading, 60)
+
+
 def turns(answer: Answer) -> list[Delta]:
     """The deltas of an answer whose calls grow in turns, with a text between them."""
     starts = [delta for delta in deltas_of(answer) if isinstance(delta, BlockStart)]

@@ -161,6 +161,66 @@ def test_a_call_keeps_the_id_that_it_began_with() -> None:
     assert [call.wire_id for call in listed.finish().calls] == ["first"]
 
 
+OTHER: JsonObject = {**CALL, "id": "fc_2", "call_id": "call_2", "name": "grep"}
+
+
+@pytest.mark.parametrize("items", [(CALL, OTHER), (MESSAGE, CALL, OTHER), (CALL, MESSAGE), (REASONING, CALL)])
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_items_under_one_index_are_all_kept(items: tuple[JsonObject, ...], is_listed: bool) -> None:
+    events = [CREATED]
+    for item in items:
+        events.append(added(0, {**item, "content": [], "arguments": "", "summary": []}))
+        if item["type"] == "function_call":
+            events.append(delta("function_call_arguments", 0, item["arguments"], item_id=item["id"]))
+        if item["type"] == "message":
+            events.append(delta("output_text", 0, "hello", item_id=item["id"], content_index=0))
+        events.append(done(0, item))
+    end = completed(*items)
+    reader = fed(*events, end if is_listed else completed())
+    assert reader.finish() == DIALECT.decode(end["response"], TARGET, NameTable(NameRule.OPENAI))
+
+
+def test_items_under_one_index_grow_each_by_its_own_events() -> None:
+    reader = fed(
+        CREATED,
+        added(0, {**MESSAGE, "content": []}),
+        delta("output_text", 0, "hel", item_id="msg_1", content_index=0),
+        added(0, {**CALL, "arguments": ""}),
+        added(0, {**OTHER, "arguments": ""}),
+        delta("function_call_arguments", 0, '{"a":', item_id="fc_1"),
+        delta("function_call_arguments", 0, '{"a":', item_id="fc_2"),
+        delta("output_text", 0, "lo", item_id="msg_1", content_index=0),
+        delta("function_call_arguments", 0, "2}", item_id="fc_2"),
+        delta("function_call_arguments", 0, "1}", item_id="fc_1"),
+    )
+    partial = reader.partial()
+    assert partial is not None
+    assert partial.entry.blocks == (
+        Text("hello", native={"phase": "final_answer"}),
+        ToolCall("read", {"a": 1}, "call_1"),
+        ToolCall("grep", {"a": 2}, "call_2"),
+    )
+    for event in (done(1, MESSAGE), done(0, {**OTHER, "arguments": '{"a":2}'}), done(0, CALL), completed()):
+        reader.event(event)
+    assert reader.finish().entry.blocks == partial.entry.blocks
+
+
+def test_an_item_that_is_told_twice_is_one() -> None:
+    events = [added(0, {**CALL, "arguments": ""}), done(0, CALL)]
+    assert fed(CREATED, *events, *events, completed()).finish().calls == (ToolCall("read", {"a": 1}, "call_1"),)
+
+
+def test_calls_of_one_id_are_known_by_their_index() -> None:
+    same = {**OTHER, "id": "fc_1", "call_id": "call_1"}
+    reader = fed(CREATED, added(0, CALL), added(1, same), done(0, CALL), done(1, same), completed())
+    assert [call.name for call in reader.finish().calls] == ["read", "grep"]
+
+
+def test_items_whose_count_begins_with_one_are_not_told_again_by_the_list() -> None:
+    reader = fed(CREATED, added(1, CALL), done(1, CALL), added(2, OTHER), done(2, OTHER), completed(CALL, OTHER))
+    assert [call.wire_id for call in reader.finish().calls] == ["call_1", "call_2"]
+
+
 def test_a_shell_is_told_at_the_end_when_it_shows_whose_it_was() -> None:
     shell: JsonObject = {"type": "shell_call", "call_id": "c", "id": "s", "action": {"commands": ["ls"]}}
     output: JsonObject = {"type": "shell_call_output", "call_id": "c", "id": "o", "output": []}

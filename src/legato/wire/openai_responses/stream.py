@@ -10,8 +10,8 @@ encrypted reasoning in earlier events may be incomplete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import ClassVar
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, ClassVar, cast
 
 from legato.errors import BadAnswer
 from legato.model import Block, CallKind, Ending, JsonObject, Target
@@ -26,6 +26,7 @@ from legato.wire.openai_responses.decode import (
     usage_of,
 )
 from legato.wire.openai_responses.pieces import PIECES, StreamPiece
+from legato.wire.openai_responses.places import ItemPlaces
 from legato.wire.openai_responses.reading import blocks_of, call_native, message_native, thinking_text
 from legato.wire.stream import EventDecoder
 
@@ -41,9 +42,7 @@ class Decoder(EventDecoder):
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
         self._names = names
-        self._done: dict[Hashable, JsonObject] = {}
-        self._begun: dict[Hashable, JsonObject] = {}
-        """the items that were seen, in order, by output index, as far as they were known when they began"""
+        self._items = ItemPlaces()
         self._part: dict[Hashable, Hashable] = {}
         """which part of a reasoning item grew last: parts are set apart by a blank line"""
         self._shells: dict[Hashable, JsonObject] = {}
@@ -62,13 +61,15 @@ class Decoder(EventDecoder):
     def grow(self, piece: StreamPiece) -> bool:
         """Take a delta of an item that has grown before."""
         kind, place = piece.type, piece.output_index
+        if place in self._items.shared:
+            return False
         if kind == "response.output_text.delta":
             key = (place, piece.content_index or 0)
             if key not in self.builder:
                 return False
             self.builder.text(key, piece.delta)
         elif kind in _GROWING_CALLS:
-            return place in self._begun and self.builder.arguments(place, piece.delta)
+            return place in self._items.begun and self.builder.arguments(place, piece.delta)
         else:
             if self._part.get(place) != (kind, piece.summary_index, piece.content_index):
                 return False
@@ -77,30 +78,24 @@ class Decoder(EventDecoder):
 
     # --- items --------------------------------------------------------------------------------------------------------
 
-    def _begin(self, event: JsonObject) -> Hashable:
-        place = _place(event)
-        self._begun.setdefault(place, {})
-        return place
-
     def _open(self, event: JsonObject) -> None:
-        place, item = _place(event), as_object(event.get("item"))
-        if not self._begun.get(place):
-            self._begun[place] = item
+        item = as_object(event.get("item"))
+        place = self._items.open(event, item)
         kind = _CALLS.get(as_string(item.get("type")))
         if kind is not None:
             self._name_call(place, item, kind)
 
     def _speak(self, event: JsonObject) -> None:
-        place, piece = self._begin(event), as_string(event.get("delta"))
+        place, piece = self._items.more(event), as_string(event.get("delta"))
         key = (place, as_count(event.get("content_index")))
         if key in self.builder:
             self.builder.text(key, piece)
         else:
             is_refusal = event["type"] == "response.refusal.delta"
-            self.builder.text(key, piece, message_native(self._begun[place], is_refusal=is_refusal))
+            self.builder.text(key, piece, message_native(self._items.begun[place], is_refusal=is_refusal))
 
     def _think(self, event: JsonObject) -> None:
-        place, piece = self._begin(event), as_string(event.get("delta"))
+        place, piece = self._items.more(event), as_string(event.get("delta"))
         if not piece:
             return
         part = (event.get("type"), event.get("summary_index"), event.get("content_index"))
@@ -110,15 +105,16 @@ class Decoder(EventDecoder):
         self.builder.thinking(place, piece)
 
     def _call(self, event: JsonObject) -> None:
-        self.builder.call(self._begin(event), arguments=as_string(event.get("delta")))
+        self.builder.call(self._items.more(event), arguments=as_string(event.get("delta")))
 
     def _call_freely(self, event: JsonObject) -> None:
-        self.builder.call(self._begin(event), arguments=as_string(event.get("delta")), kind=CallKind.CUSTOM)
+        self.builder.call(self._items.more(event), arguments=as_string(event.get("delta")), kind=CallKind.CUSTOM)
 
     def _close(self, event: JsonObject) -> None:
         """An item is whole: tell of it what no delta has told."""
-        place = self._begin(event)
-        item = self._done[place] = self._first_named(place, as_object(event.get("item")))
+        item = as_object(event.get("item"))
+        place = self._items.close(event, item)
+        item = self._items.done[place] = self._first_named(place, item)
         blocks = blocks_of(item, restore=self._names.restore)
         match item.get("type"):
             case "message":
@@ -155,7 +151,7 @@ class Decoder(EventDecoder):
 
     def _first_named(self, place: Hashable, item: JsonObject) -> JsonObject:
         """`item` under the call id that it began with: that is the one which others may have heard of."""
-        first = as_text(self._begun.get(place, {}).get("call_id"))
+        first = as_text(self._items.begun.get(place, {}).get("call_id"))
         return {**item, "call_id": first} if first and as_string(item.get("type")) in _CALLS else item
 
     # --- the response as a whole --------------------------------------------------------------------------------------
@@ -180,26 +176,29 @@ class Decoder(EventDecoder):
             response = {"status": "failed", **response}
         raise_error(response)
         self.usage = usage_of(response)
-        items = self._items(response)
+        items = self._whole_items(response)
         if items is not None:
             self._whole = tuple(output_blocks(items, self._names))
             self._tell_unseen(self._whole, call_outputs(items))
         status = response.get("status") or kind.removeprefix("response.")
         blocks = list(self._blocks(cut=False))
         self.ending, self.new_word = read_ending(
-            {**response, "status": status}, items or list(self._done.values()), blocks
+            {**response, "status": status}, items or list(self._items.done.values()), blocks
         )
 
-    def _items(self, response: JsonObject) -> list[JsonObject] | None:
+    def _whole_items(self, response: JsonObject) -> list[JsonObject] | None:
         """All items of the response, whole; None if one of them never was."""
+        begun, done = self._items.begun, self._items.done
         listed = dict(enumerate(as_objects(response.get("output"))))
-        numbered = [place for place in self._begun if isinstance(place, int)]
-        if len(numbered) == len(self._begun):
-            places = sorted({*listed, *numbered})
-            items = [self._done.get(place) or listed.get(place) for place in places]
+        if len(done) == len(begun) >= len(listed):
+            places: Iterable[Any] = sorted(cast("Iterable[int]", done)) if self._items.are_numbered else begun
+            return [done[place] for place in places]
+        if self._items.are_numbered:
+            places = sorted({*listed, *cast("Iterable[int]", begun)})
+            items = [done.get(place) or listed.get(place) for place in places]
             items = [item and self._first_named(place, item) for place, item in zip(places, items, strict=True)]
-        else:  # items are known by their ids alone
-            items = list(listed.values()) or [self._done.get(place) for place in self._begun]
+        else:
+            items = list(listed.values()) or [done.get(place) for place in begun]
         whole = [item for item in items if item is not None]
         return whole if len(whole) == len(items) else None
 
@@ -233,11 +232,3 @@ class Decoder(EventDecoder):
         "error": _fail,
     }
     """what is done with the events that bring something"""
-
-
-def _place(event: JsonObject) -> Hashable:
-    """The output index names an item; servers that leave it out name it by id."""
-    index = event.get("output_index")
-    if type(index) is int:
-        return index
-    return as_string(event.get("item_id")) or as_string(as_object(event.get("item")).get("id"))
