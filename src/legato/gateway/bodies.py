@@ -67,6 +67,8 @@ class OpenedBody(Struct):
     """the body as it came, for when a message cannot be decoded"""
     opening: Opening | None = None
     """if it is a long one and nothing about it is unusual"""
+    is_json: bool = True
+    """whether it says what is written in it; else it is only nearly JSON, and no provider would read it"""
 
 
 def open_body(data: bytes, messages_field: str, known: Iterable[Opening] | None = None) -> OpenedBody:
@@ -94,7 +96,7 @@ def open_slowly(data: bytes) -> OpenedBody:
     value = decode_body(data)
     if not isinstance(value, dict):
         raise FormatError(f"the body of a request is an object, not {type(value).__name__}")
-    return OpenedBody(cast(JsonObject, value))
+    return OpenedBody(cast(JsonObject, value), is_json=False)
 
 
 def whole_fields(opened: OpenedBody, messages_field: str) -> JsonObject:

@@ -30,6 +30,7 @@ from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 from legato.wire.openai_responses.reading import client_tools
 
+NOT_JSON = "the body is not JSON as every server reads it"
 _TEXT_WILL_DO = frozenset({Dialect.OPENAI_RESPONSES, Dialect.GEMINI})
 """where a text may stand for the list of messages"""
 
@@ -85,6 +86,8 @@ def read_body(
     except RecursionError:
         raise FormatError("a value in it is nested too deeply to be read") from None
     parsed = parsed.belonging_to(home_of(door))
+    if not opened.is_json:
+        parsed = msgspec.structs.replace(parsed, adjusted=[*parsed.adjusted, NOT_JSON])
     named = door.name if door.dialect is Dialect.GEMINI else as_text(fields.get("model"))
     streams = door.streams or parsed.options.stream
     if parsed.options.stream is not streams:

@@ -132,6 +132,7 @@ class Tellings:
         try:
             news = [_JSON.decode(raw) for raw in raws[same:]] if messages is None else messages[same:]
         except UNREADABLE:
+            opened.is_json = False
             return self.read(open_slowly(opened.data), dialect, tenant)
         telling = telling or Telling(dialect)
         kept = [one for one in alike if one is not telling][1 - _ALIKE :]

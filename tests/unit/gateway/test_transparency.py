@@ -6,11 +6,13 @@ import json
 import logging
 from typing import Any
 
+import msgspec
 import pytest
 
 from gateway_clients import hear, post
 from gateway_support import body_of, door
 from legato.gateway.gateway import Gateway
+from legato.gateway.intake import NOT_JSON
 from legato.model import Answer, Dialect, Ending, Entry, Options, Speaker, Text, Thinking
 from legato.request import resolve
 from legato.routing import Policy, Profile, Route
@@ -155,6 +157,21 @@ def test_thinking_is_asked_for_in_the_form_that_the_model_knows(model: str, aske
     thinking = sent(f"anthropic/{model}", post("/v1/messages", body))["thinking"]
     assert got.items() <= thinking.items()
     assert ("budget_tokens" in thinking) is (thinking["type"] == "enabled")
+
+
+@pytest.mark.parametrize("odd", [b'"half a pair \\ud83d"', b"NaN", b"1e999"])
+@pytest.mark.parametrize("client", AT_HOME)
+def test_a_body_that_is_only_nearly_json_is_mended(client: str, odd: bytes) -> None:
+    route, path, body = AT_HOME[client]
+    gateway = gateway_to(route)
+    written = json.dumps({**body, "a_field_of_tomorrow": 12345}).encode()
+    written = written.replace(b'"hi"' if odd.startswith(b'"') else b"12345", odd)
+    heard = hear(gateway, post(path, written, headers_of(client)))
+    assert heard.status == 200, heard.body
+    json.dumps(msgspec.json.decode(last_sent(gateway).body), allow_nan=False)
+    report = gateway.reports.find(heard.headers["x-legato-request"])
+    assert report is not None
+    assert (report.unchanged, report.notes) == (False, [NOT_JSON])
 
 
 def test_another_host_of_the_dialect_is_not_sent_what_only_the_first_knows() -> None:
