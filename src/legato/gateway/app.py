@@ -241,8 +241,8 @@ class GatewayApp:
         if is_upgrade(ask):
             message = "there is no WebSocket here; send the request over HTTP, and the answer will be streamed"
             raise TurnedAway(message, reason=RefusalReason.METHOD, status=426)
-        coding = ask.headers.get("content-encoding", "identity")
-        if coding != "identity":
+        coding = ask.headers.get("content-encoding", "")
+        if coding.lower() not in ("", "identity"):
             message = f"bodies have to be sent as they are, and not as {coding}"
             raise TurnedAway(message, reason=RefusalReason.SHAPE, status=415)
         if busy := self._busy(also=-1):

@@ -56,6 +56,11 @@ def test_a_compressed_body_is_refused_and_not_misread() -> None:
     assert called(app(), "/v1/messages", HELLO, content_encoding="zstd").status == 415
 
 
+@pytest.mark.parametrize("coding", ["identity", "Identity", ""])
+def test_a_body_that_is_said_to_be_as_it_is_is_read(coding: str) -> None:
+    assert called(app(), "/v1/messages", HELLO, content_encoding=coding).status == 200
+
+
 @pytest.mark.parametrize(
     "headers",
     [
