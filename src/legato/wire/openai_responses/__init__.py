@@ -4,6 +4,7 @@ Beside the parts that every dialect has (see `wire.contract`):
 
 reading         items as blocks, which `decode`, `stream` and `parse` share
 parse_envelope  instructions, tools and options of a request, read back
+places          which item an event of a stream belongs to
 """
 
 from __future__ import annotations
