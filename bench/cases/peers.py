@@ -35,7 +35,8 @@ IMPORTS = {
     "pydantic_ai": "from pydantic_ai.models.anthropic import AnthropicModel\n",
     "tau": "from tau_ai.anthropic import AnthropicProvider\n",
 }
-OUTER_ROUNDS = 5
+OUTER_ROUNDS = 9
+"""new processes for each: how its memory happens to lie decides up to a tenth of what one takes"""
 INNER_ROUNDS = 3
 
 

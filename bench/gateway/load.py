@@ -83,12 +83,6 @@ class Connection:
             raise RuntimeError(f"{head[:40]!r}: {whole[:300]!r}")
         return Heard(first, time.perf_counter() - began, whole)
 
-    async def hold(self, body: bytes) -> None:
-        """Take the pieces of an answer to `body` that does not end, until this is cancelled."""
-        await self._send(body)
-        while await self._chunk():
-            pass
-
     def close(self) -> None:
         """Hang up."""
         self._writer.close()
@@ -101,6 +95,10 @@ class Connection:
     async def _chunk(self) -> bytes:
         size = int(await self._reader.readuntil(b"\r\n"), 16)
         return (await self._reader.readexactly(size + 2))[:-2]
+
+
+class _Listener(asyncio.Protocol):
+    """Hears an answer and does nothing: so many are open that looking at each piece would keep the others waiting."""
 
 
 @asynccontextmanager
@@ -163,8 +161,14 @@ async def beside_open_streams(
 
 
 async def _hold(port: int, number: int) -> None:
-    async with connected(port) as connection:
-        await connection.hold(msgspec.json.encode(first_request(200_000 + number, stream=True, held=True)))
+    """Have an answer that does not end, until this is cancelled."""
+    body = msgspec.json.encode(first_request(200_000 + number, stream=True, held=True))
+    transport, _ = await asyncio.get_running_loop().create_connection(_Listener, "127.0.0.1", port)
+    try:
+        transport.write(_HEAD % len(body) + body)
+        await asyncio.Event().wait()
+    finally:
+        transport.close()
 
 
 async def _ask_once(port: int, body: bytes) -> float:

@@ -66,7 +66,9 @@ class Backend:
                 length = _LENGTH.search(head)
                 body = await reader.readexactly(int(length[1]) if length else 0)
                 if HELD in body:
-                    await self._hold(writer)
+                    writer.write(self._begin + self._first)
+                    self._hold(writer.transport)
+                    continue  # nothing more is asked on it
                 writer.write(self._begin + self._events if _STREAMED.search(body) else self._whole)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -74,13 +76,14 @@ class Backend:
         finally:
             writer.close()
 
-    async def _hold(self, writer: asyncio.StreamWriter) -> None:
-        writer.write(self._begin + self._first)
-        while not writer.is_closing():
-            await writer.drain()
-            await asyncio.sleep(self._random.uniform(*PAUSE))
-            writer.write(self._piece)
-        raise ConnectionResetError
+    def _hold(self, transport: asyncio.WriteTransport) -> None:
+        """Write one piece after the other; a task for each of them would keep other answers waiting."""
+        if not transport.is_closing():
+            asyncio.get_running_loop().call_later(self._random.uniform(*PAUSE), self._go_on, transport)
+
+    def _go_on(self, transport: asyncio.WriteTransport) -> None:
+        transport.write(self._piece)
+        self._hold(transport)
 
 
 def _chunk(data: bytes) -> bytes:
