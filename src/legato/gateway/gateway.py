@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import aclosing
 from functools import partial
-from typing import TypeAlias
 
 import msgspec
 
@@ -30,6 +28,7 @@ from legato.gateway.passthrough import Forwarding, speaking
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.references import not_held, with_items
 from legato.gateway.refusals import TurnedAway, refusal
+from legato.gateway.reporting import Carrying, Reporter, new_report
 from legato.gateway.reports import Reports, RequestReport
 from legato.gateway.side_operations import count_body, count_tokens, models_body
 from legato.gateway.speakers import AnswerSpeaker
@@ -40,7 +39,6 @@ from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import digits62
 from legato.request.tokens import Estimator
 from legato.routing import HealthBook, Policy, Profile, Router, only
-from legato.serving.contract import ConnectionCut
 from legato.transport.contract import Ask, WireResponse, whole_response
 from legato.transport.operations import Operation
 from legato.transport.stored_responses import go_on_from, list_inputs, previous_id, refuse_stored, wants_keeping
@@ -49,7 +47,6 @@ from legato.wire.hosting import RefusalReason
 from legato.world import World
 
 REQUEST_HEADER = "x-legato-request"
-_Carrying: TypeAlias = Relay | Forwarding | SummaryRelay
 _ACCOUNTS = 1_000
 """accounts of clients for which it is known how routes are: our choice, a small record each"""
 
@@ -87,8 +84,6 @@ class Gateway:
         profile = only(default) if isinstance(default, str) else default
         self.world = world
         self.names = ModelNames(profile, world.catalogue, profiles=profiles, patterns=models)
-        self.reports = Reports()
-        """the newest of this process"""
         self._switch = switch
         self._pass_keys = pass_keys
         self._passthrough = passthrough
@@ -97,6 +92,7 @@ class Gateway:
         self._sealer = Sealer(key or secrets.token_bytes(32))
         self._state = state or MemoryState()
         self._recall = Recall(self._sealer, self._state)
+        self._reporter = Reporter(self._state)
         self._tellings = Tellings()
         self._forgettings: int | None = None
         """of the state, when it was last asked"""
@@ -104,6 +100,11 @@ class Gateway:
         self._fresh_id = fresh_id
         self._opened: dict[str, str] = {}
         """by profile: the route that the newest conversation was opened on, so that conversations take turns too"""
+
+    @property
+    def reports(self) -> Reports:
+        """The newest reports of this process."""
+        return self._reporter.newest
 
     def new_request_id(self) -> str:
         """An id under which a request can be reported."""
@@ -125,7 +126,7 @@ class Gateway:
         try:
             response = await self._at(door, ask, tenant, request_id, waiting)
         except LegatoError as error:
-            await self._note_refusal(error, request_id, tenant, door)
+            await self._reporter.note_refusal(error, request_id, tenant, door)
             response = refusal(error, door, request_id=request_id, catalogue=self.world.catalogue, created=created)
         return msgspec.structs.replace(response, headers={**response.headers, REQUEST_HEADER: request_id})
 
@@ -136,7 +137,7 @@ class Gateway:
     async def report(self, request_id: str, tenant: str = "") -> RequestReport | None:
         """What became of a request, for its own tenant alone: one of the newest, or one that the state has kept."""
         await self._drop_forgotten()
-        return self.reports.find(request_id, tenant) or await self._state.report(tenant, request_id)
+        return await self._reporter.find(request_id, tenant)
 
     async def _drop_forgotten(self) -> None:
         """Have nothing in memory that somebody had forgotten in the state: all of it goes, and is found anew."""
@@ -144,7 +145,8 @@ class Gateway:
         if count is None or count == self._forgettings:
             return
         if self._forgettings is not None:
-            self._recall, self._tellings, self.reports = Recall(self._sealer, self._state), Tellings(), Reports()
+            self._recall, self._tellings = Recall(self._sealer, self._state), Tellings()
+            self._reporter.forget()
         self._forgettings = count
 
     async def close(self) -> None:
@@ -212,9 +214,9 @@ class Gateway:
             try:
                 body = await relay.whole()
             finally:
-                await self._note(report, relay)
+                await self._reporter.note(relay, report)
             return whole_response(200, body, self._headers(relay))
-        return await self._begun(said, request_id, waiting, relay, self._noting(relay, report))
+        return await self._begun(said, request_id, waiting, relay, self._reporter.pieces(relay, report))
 
     async def _begun(
         self,
@@ -250,9 +252,9 @@ class Gateway:
             speaker=self._speaker(said.delivery),
             bound=recalled.route if self._switch is SwitchAt.TURN else "",
         )
-        report = self._new_report(said, request_id, profile, recalled)
+        report = new_report(said, request_id, profile.name, recalled)
         report.passthrough = True
-        pieces = self._noting(forwarding, report)
+        pieces = self._reporter.pieces(forwarding, report)
 
         def early() -> WireResponse:
             headers = {**self._headers(forwarding), REQUEST_HEADER: request_id}
@@ -275,11 +277,11 @@ class Gateway:
             created=self._now(),
         )
         if said.delivery.stream and said.delivery.door.operation is Operation.ANSWER:
-            return await self._begun(said, request_id, waiting, compaction, self._noting(compaction, report))
+            return await self._begun(said, request_id, waiting, compaction, self._reporter.pieces(compaction, report))
         try:
             body = await compaction.whole()
         finally:
-            await self._note(report, compaction)
+            await self._reporter.note(compaction, report)
         return _json(body, self._headers(compaction))
 
     async def _relay(
@@ -310,21 +312,10 @@ class Gateway:
             summary=summary,
             kept=keep,
         )
-        return relay, self._new_report(said, request_id, profile, recalled)
+        return relay, new_report(said, request_id, profile.name, recalled)
 
     def _speaker(self, delivery: Delivery) -> AnswerSpeaker:
         return AnswerSpeaker(delivery, self._sealer, self._fresh_id(), created=self._now())
-
-    def _new_report(self, said: ClientRequest, request_id: str, profile: Profile, recalled: Recalled) -> RequestReport:
-        return RequestReport(
-            id=request_id,
-            tenant=said.delivery.tenant,
-            api=str(said.delivery.door.dialect),
-            asked=said.delivery.model,
-            profile=profile.name,
-            notes=[*map(str, said.parsed.notes), *said.parsed.adjusted],  # plain texts: a report is written as JSON
-            warm=recalled.is_warm,
-        )
 
     def _profile(self, said: ClientRequest) -> Profile:
         """Who is to answer."""
@@ -353,37 +344,7 @@ class Gateway:
         self._health.put("", account, book, 1)
         return book
 
-    async def _noting(self, relay: _Carrying, report: RequestReport) -> AsyncGenerator[bytes]:
-        try:
-            async with aclosing(relay.pieces()) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except ConnectionCut as cut:
-            report.error, report.message = type(cut.__cause__ or cut).__name__, str(cut)
-            raise
-        finally:
-            await self._note(report, relay)
-
-    async def _note(self, report: RequestReport, relay: _Carrying) -> None:
-        done = relay.done
-        report.attempts, report.unchanged, report.own_key = done.attempts, done.unchanged, done.own_key
-        report.usage, report.served, report.sent_tokens = done.usage, done.served, done.sent_tokens
-        report.decisions = done.decisions
-        await self._keep_report(report)
-
-    async def _note_refusal(self, error: LegatoError, request_id: str, tenant: str, door: Door) -> None:
-        """Say in the report of a request why it was refused; one that was not even routed has none yet."""
-        report = self.reports.find(request_id, tenant)
-        if report is None:
-            report = RequestReport(id=request_id, tenant=tenant, api=str(door.dialect), asked=door.name)
-        report.error, report.message = type(error).__name__, error.message
-        await self._keep_report(report)
-
-    async def _keep_report(self, report: RequestReport) -> None:
-        self.reports.keep(report)
-        await self._state.keep_report(report)
-
-    def _headers(self, relay: _Carrying) -> dict[str, str]:
+    def _headers(self, relay: Carrying) -> dict[str, str]:
         return {ROUTE_HEADER: relay.route}
 
     # --- what is kept -------------------------------------------------------------------------------------------------
