@@ -205,6 +205,100 @@ def test_items_under_one_index_grow_each_by_its_own_events() -> None:
     assert reader.finish().entry.blocks == partial.entry.blocks
 
 
+def bare(event: JsonObject) -> JsonObject:
+    return {name: value for name, value in event.items() if name != "output_index"}
+
+
+def test_items_without_ids_that_are_open_together_are_each_closed_once() -> None:
+    message: JsonObject = {"type": "message", "content": [{"type": "output_text", "text": "hello"}]}
+    call: JsonObject = {"type": "function_call", "name": "read", "arguments": '{"a":1}'}
+    reader = fed(
+        CREATED,
+        added(0, {**message, "content": []}),
+        added(0, {**call, "arguments": ""}),
+        delta("output_text", 0, "hello", content_index=0),
+        delta("function_call_arguments", 0, '{"a":1}'),
+        done(0, message),
+        done(0, call),
+        completed(),
+    )
+    assert reader.finish().entry.blocks == (Text("hello"), ToolCall("read", {"a": 1}))
+
+
+def test_an_item_that_is_whole_twice_under_two_ids_is_one() -> None:
+    reader = fed(CREATED, added(0, {**MESSAGE, "id": "a", "content": []}), delta("output_text", 0, "hello"))
+    told = [*reader.event(done(0, {**MESSAGE, "id": "b"})), *reader.event(done(0, {**MESSAGE, "id": "c"}))]
+    assert not any(isinstance(one, TextDelta) for one in told)
+    reader.event(completed())
+    assert reader.finish().text == "hello"
+
+
+def test_two_items_that_only_were_whole_are_two() -> None:
+    def message(text: str) -> JsonObject:
+        return {"type": "message", "content": [{"type": "output_text", "text": text}]}
+
+    reader = fed(CREATED, done(0, message("one")), done(0, message("two")), completed())
+    assert reader.finish().entry.blocks == (Text("one"), Text("two"))
+
+
+def test_what_grew_before_it_began_is_not_taken_for_an_item_of_another_type() -> None:
+    events = (delta("output_text", 0, "hello", item_id="msg_1"), added(0, {**CALL, "arguments": ""}), done(0, CALL))
+    listed = fed(CREATED, *events, completed({**MESSAGE, "phase": None}, CALL))
+    assert listed.finish().entry.blocks == (Text("hello"), ToolCall("read", {"a": 1}, "call_1"))
+    unlisted = fed(CREATED, *events, completed())
+    assert unlisted.finish().entry.blocks == (Text("hello"), ToolCall("read", {"a": 1}, "call_1"))
+
+
+def test_more_of_an_item_without_its_id_goes_to_the_newest_of_its_type() -> None:
+    reader = fed(
+        CREATED,
+        added(0, {**MESSAGE, "content": []}),
+        delta("output_text", 0, "hel", content_index=0),
+        added(0, {**CALL, "arguments": ""}),
+        delta("output_text", 0, "lo", content_index=0),
+        delta("function_call_arguments", 0, '{"a":1}'),
+    )
+    partial = reader.partial()
+    assert partial is not None
+    assert partial.entry.blocks == (
+        Text("hello", native={"phase": "final_answer"}),
+        ToolCall("read", {"a": 1}, "call_1"),
+    )
+
+
+@pytest.mark.parametrize("names", [("id", "call_id"), ("call_id",)])
+def test_calls_without_an_index_are_known_by_any_id(names: tuple[str, ...]) -> None:
+    kept = {"type", "name", "arguments", *names}
+    events: list[JsonObject] = [CREATED]
+    for call in (CALL, OTHER):
+        item = {name: value for name, value in call.items() if name in kept}
+        more = {"item_id": call["id"]} if "id" in names else {}
+        events.append(bare(added(0, {**item, "arguments": ""})))
+        events.append(bare(delta("function_call_arguments", 0, '{"a":1}', **more)))
+        events.append(bare(done(0, item)))
+    calls = fed(*events, completed()).finish().calls
+    assert calls == (ToolCall("read", {"a": 1}, "call_1"), ToolCall("grep", {"a": 1}, "call_2"))
+
+
+def test_an_index_that_only_items_tell_is_joined_with_the_ids_that_deltas_tell() -> None:
+    reader = fed(CREATED)
+    told = [
+        *reader.event(added(0, {**MESSAGE, "content": []})),
+        *reader.event(bare(delta("output_text", 0, "hello", item_id="msg_1", content_index=0))),
+        *reader.event(done(0, MESSAGE)),
+        *reader.event(added(1, {**CALL, "arguments": ""})),
+        *reader.event(bare(delta("function_call_arguments", 0, '{"a":1}', item_id="fc_1"))),
+        *reader.event(done(1, CALL)),
+        *reader.event(completed()),
+    ]
+    assert [one for one in told if isinstance(one, TextDelta)] == [TextDelta("hello")]
+    assert len([one for one in told if isinstance(one, BlockStart) and isinstance(one.block, ToolCall)]) == 1
+    assert reader.finish().entry.blocks == (
+        Text("hello", native={"phase": "final_answer"}),
+        ToolCall("read", {"a": 1}, "call_1"),
+    )
+
+
 def test_an_item_that_is_told_twice_is_one() -> None:
     events = [added(0, {**CALL, "arguments": ""}), done(0, CALL)]
     assert fed(CREATED, *events, *events, completed()).finish().calls == (ToolCall("read", {"a": 1}, "call_1"),)

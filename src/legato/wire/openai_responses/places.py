@@ -3,11 +3,18 @@
 The rule of the protocol is simple: an item has one output index, and every event about it names that. Servers that
 translate into this protocol keep it loosely. Some leave the index out, so that an item is known by its id; some write
 another id into each event; and many give one index to several items, since they count every item as 0, or calls and
-messages each from 0. So an event belongs to the item at its index, with these exceptions:
+messages each from 0. Those that are beside each other, at one index or without any, are told apart like this:
 
-    an item begins where one is              another item, unless that is the same
-    an item is whole where none is open      the open one with its id, wherever that began; else another item
-    more of an item where several are        that with its id, else the newest
+    an item begins          it is the newest one if that may be the same, or one of its type that was only heard of;
+                            else another item
+    more of an item         that with its id, else the newest of its type; without an index, an id that is new is
+                            another item's
+    an item is whole        the open one with its id, wherever that began; else the newest, if that is open and of its
+                            type; else the oldest that is; if none is open, one that was whole already and says the
+                            same, else another item
+
+What brings more of an item says its type, and so do an item that begins and one that is whole: an item is never taken
+for one of another type.
 """
 
 from __future__ import annotations
@@ -15,7 +22,21 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from legato.model import JsonObject
-from legato.model.json_access import as_object, as_string
+from legato.model.json_access import as_string
+
+
+class _Shelf:
+    """The items at one index, or all of those that have none."""
+
+    def __init__(self, index: int | None) -> None:
+        self.index = index
+        self.count = 0
+        self.newest: Hashable = None
+        """the key of the newest item"""
+        self.newest_of: dict[str, Hashable] = {}
+        """that of each type"""
+        self.open: dict[str, dict[Hashable, None]] = {}
+        """by type: the keys of items that are not whole, in order"""
 
 
 class ItemPlaces:
@@ -26,81 +47,122 @@ class ItemPlaces:
         """the items that were seen, in order, as far as they were known when they began"""
         self.done: dict[Hashable, JsonObject] = {}
         """those that are whole"""
-        self.shared: dict[int, dict[Hashable, None]] = {}
-        """the keys of the items at an index that has several, in order"""
+        self.shared: set[int] = set()
+        """indices that several items have"""
+        self._shelves: dict[int | None, _Shelf] = {}
+        self._shelf_of: dict[Hashable, _Shelf] = {}
         self._named: dict[str, Hashable] = {}
-        """the newest item with an id, or with the id of a call"""
+        """for each id of an item or of a call, the newest item that has it"""
+        self._heard: set[Hashable] = set()
+        """items that did not begin with an event of their own"""
 
     @property
     def are_numbered(self) -> bool:
         """Whether each item has an index of its own."""
         return not self.shared and all(isinstance(key, int) for key in self.begun)
 
-    def more(self, event: JsonObject) -> Hashable:
-        """The item that `event` brings more of."""
-        index, wire_id = _index(event), as_string(event.get("item_id"))
-        if index is None:
-            key: Hashable = wire_id or as_string(as_object(event.get("item")).get("id"))
-        else:
-            named = self._named.get(wire_id)
-            key = named if named in self.shared.get(index, ()) else self._newest(index)
-        self.begun.setdefault(key, {})
-        return key
+    def more(self, event: JsonObject, kind: str) -> Hashable:
+        """The item of that type that `event` brings more of."""
+        shelf, wire_id = self._shelf(event), as_string(event.get("item_id"))
+        named = self._named.get(wire_id)
+        is_near = named is not None and (shelf.index is None or self._shelf_of[named] is shelf)
+        if is_near and _type(self.begun[named]) in ("", kind):
+            return named
+        newest = shelf.newest_of.get(kind, shelf.newest_of.get(""))
+        if shelf.index is not None or not wire_id:
+            return self._hear(shelf, {"type": kind}) if newest is None else newest
+        if newest is None or newest in self.done or _ids(self.begun[newest]):
+            return self._hear(shelf, {"type": kind, "id": wire_id})
+        self._named[wire_id] = newest
+        return newest
 
     def open(self, event: JsonObject, item: JsonObject) -> Hashable:
         """The item that begins with `event`."""
-        index = _index(event)
-        key = self.more(event) if index is None else self._newest(index)
-        if index is not None and (self._is_done_with(key, item) or _is_another(self.begun.get(key), item)):
-            key = self._beside(index)
-        self.begun[key] = self.begun.get(key) or item
-        for wire_id in _ids(item):
-            self._named[wire_id] = key
+        shelf = self._shelf(event)
+        heard = shelf.newest_of.get(_type(item))
+        known = [shelf.newest, *([heard] if heard in self._heard else [])]
+        for key in [*self._with_ids_of(item, shelf), *known]:
+            if key is not None and not self._is_done_with(key, item) and not _is_another(self.begun[key], item):
+                self.begun[key] = {**item, **self.begun[key]}
+                break
+        else:
+            key = self._begin(shelf, item)
+        self._heard.discard(key)
+        self._name(key, item)
         return key
 
     def close(self, event: JsonObject, item: JsonObject) -> Hashable:
         """The item that is whole with `event`."""
-        index = _index(event)
-        if index is None:
-            return self.more(event)
-        newest = self._newest(index)
-        named = [self._named[wire_id] for wire_id in _ids(item) if wire_id in self._named]
-        for key in (newest, *named) if _share_an_id(self.begun.get(newest, {}), item) else (*named, newest):
-            if key in self.begun and key not in self.done and not _is_of_another_type(self.begun[key], item):
+        shelf, kind = self._shelf(event), _type(item)
+        key = self._open_one(shelf, kind, item)
+        if key is None:
+            last = shelf.newest_of.get(kind)
+            is_same = last in self.done and _says_the_same(self.done[last], item)
+            key = last if is_same else self._begin(shelf, item)
+        self._shelf_of[key].open.get(_type(self.begun[key]), {}).pop(key, None)
+        self._name(key, item)
+        return key
+
+    def _open_one(self, shelf: _Shelf, kind: str, item: JsonObject) -> Hashable:
+        """The item that was not whole so far, and is with `item`; None if there is none."""
+        newest, named = shelf.newest, self._with_ids_of(item)
+        for key in (newest, *named) if newest in named else (*named, newest):
+            if key is None or key in self.done or _is_of_another_type(self.begun[key], item):
+                continue
+            # An index tells more than an id. Without an index, another id is another item's.
+            if key in named or (_ids(item) and (shelf.index is not None or not _is_another(self.begun[key], item))):
                 return key
-        if newest in self.begun and _is_another(self.done.get(newest, self.begun[newest]), item):
-            newest = self._beside(index)
-        self.begun.setdefault(newest, {})
-        return newest
+        oldest = next(iter(shelf.open.get(kind, ())), next(iter(shelf.open.get("", ())), None))
+        return None if oldest is None or _is_another(self.begun[oldest], item) else oldest
+
+    def _shelf(self, event: JsonObject) -> _Shelf:
+        index = event.get("output_index")
+        at = index if type(index) is int else None
+        return self._shelves.get(at) or self._shelves.setdefault(at, _Shelf(at))
+
+    def _hear(self, shelf: _Shelf, item: JsonObject) -> Hashable:
+        """A new item, of which no event has said that it begins."""
+        key = self._begin(shelf, item)
+        self._heard.add(key)
+        self._name(key, item)
+        return key
+
+    def _begin(self, shelf: _Shelf, item: JsonObject) -> Hashable:
+        """A new item."""
+        index, kind = shelf.index, _type(item)
+        key: Hashable = f"{index}, {shelf.count}" if index is None or shelf.count else index
+        if index is not None and shelf.count:
+            self.shared.add(index)
+        shelf.count += 1
+        shelf.newest = shelf.newest_of[kind] = key
+        shelf.open.setdefault(kind, {})[key] = None
+        self.begun[key], self._shelf_of[key] = item, shelf
+        return key
+
+    def _name(self, key: Hashable, item: JsonObject) -> None:
+        for wire_id in _ids(item):
+            self._named[wire_id] = key
+
+    def _with_ids_of(self, item: JsonObject, shelf: _Shelf | None = None) -> list[Hashable]:
+        """The items that are known by an id of `item`, on one shelf or on any."""
+        keys = [self._named[wire_id] for wire_id in _ids(item) if wire_id in self._named]
+        return [key for key in keys if shelf is None or self._shelf_of[key] is shelf]
 
     def _is_done_with(self, key: Hashable, item: JsonObject) -> bool:
         """Whether what is under `key` is whole, and `item` is not it once more."""
         return key in self.done and not _share_an_id(self.done[key], item)
 
-    def _newest(self, index: int) -> Hashable:
-        return next(reversed(self.shared[index])) if index in self.shared else index
 
-    def _beside(self, index: int) -> Hashable:
-        """The key of another item at `index`."""
-        keys = self.shared.setdefault(index, {index: None})
-        key = f"{index}, {len(keys)}"
-        keys[key] = None
-        return key
-
-
-def _index(event: JsonObject) -> int | None:
-    index = event.get("output_index")
-    return index if type(index) is int else None
+def _type(item: JsonObject) -> str:
+    return as_string(item.get("type"))
 
 
 def _ids(item: JsonObject) -> list[str]:
     return [wire_id for name in ("id", "call_id") if (wire_id := as_string(item.get(name)))]
 
 
-def _is_another(known: JsonObject | None, item: JsonObject) -> bool:
+def _is_another(known: JsonObject, item: JsonObject) -> bool:
     """Whether `item` cannot be the one that is known: it is of another type, or both have ids and share none."""
-    if not known:
-        return False
     return _is_of_another_type(known, item) or bool(_ids(known) and _ids(item) and not _share_an_id(known, item))
 
 
@@ -108,5 +170,10 @@ def _share_an_id(known: JsonObject, item: JsonObject) -> bool:
     return not set(_ids(known)).isdisjoint(_ids(item))
 
 
+def _says_the_same(known: JsonObject, item: JsonObject) -> bool:
+    """Whether an item is whole once more: it has an id of the one that is known, or differs from it in the id alone."""
+    return _share_an_id(known, item) or {**known, "id": None} == {**item, "id": None}
+
+
 def _is_of_another_type(known: JsonObject, item: JsonObject) -> bool:
-    return known.get("type", item.get("type")) != item.get("type")
+    return bool(_type(known) and _type(item)) and _type(known) != _type(item)

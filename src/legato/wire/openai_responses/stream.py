@@ -86,7 +86,7 @@ class Decoder(EventDecoder):
             self._name_call(place, item, kind)
 
     def _speak(self, event: JsonObject) -> None:
-        place, piece = self._items.more(event), as_string(event.get("delta"))
+        place, piece = self._items.more(event, "message"), as_string(event.get("delta"))
         key = (place, as_count(event.get("content_index")))
         if key in self.builder:
             self.builder.text(key, piece)
@@ -95,7 +95,7 @@ class Decoder(EventDecoder):
             self.builder.text(key, piece, message_native(self._items.begun[place], is_refusal=is_refusal))
 
     def _think(self, event: JsonObject) -> None:
-        place, piece = self._items.more(event), as_string(event.get("delta"))
+        place, piece = self._items.more(event, "reasoning"), as_string(event.get("delta"))
         if not piece:
             return
         part = (event.get("type"), event.get("summary_index"), event.get("content_index"))
@@ -105,10 +105,11 @@ class Decoder(EventDecoder):
         self.builder.thinking(place, piece)
 
     def _call(self, event: JsonObject) -> None:
-        self.builder.call(self._items.more(event), arguments=as_string(event.get("delta")))
+        self.builder.call(self._items.more(event, "function_call"), arguments=as_string(event.get("delta")))
 
     def _call_freely(self, event: JsonObject) -> None:
-        self.builder.call(self._items.more(event), arguments=as_string(event.get("delta")), kind=CallKind.CUSTOM)
+        place = self._items.more(event, "custom_tool_call")
+        self.builder.call(place, arguments=as_string(event.get("delta")), kind=CallKind.CUSTOM)
 
     def _close(self, event: JsonObject) -> None:
         """An item is whole: tell of it what no delta has told."""
