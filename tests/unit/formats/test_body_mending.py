@@ -131,6 +131,7 @@ CHAT_WORDS = {"role": "user", "content": [{"type": "text", "text": "Go on."}]}
     [
         ("mistral", "mistral-large-latest", "abcdefgh1", "call_0", "0f4dbdf21"),
         ("openai-chat", "gpt-4o", "toolu_1", "call_" + "x" * 36, "call_dsq5DeJqD1QUd4t7gMPKbuWu"),
+        ("openai-chat", "gpt-4o", "functions.run:0", "call_" + "x" * 36, "call_dsq5DeJqD1QUd4t7gMPKbuWu"),
     ],
 )
 def test_only_the_ids_that_a_host_does_not_take_are_replaced(

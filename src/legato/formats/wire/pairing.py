@@ -24,6 +24,7 @@ from legato.model.records import Imported, Recorded
 from legato.transcript.conversation import Conversation
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
+from legato.wire.hosting.acceptance import ANY_ID
 from legato.wire.hosts import host_of
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
@@ -82,11 +83,9 @@ def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | No
 
 
 def _plain_for(target: Target) -> Callable[[str], bool]:
-    """Tells of an id whether it is plain, and of the form that the host of a chat request wants."""
-    if target.dialect is not Dialect.OPENAI_CHAT:
-        return is_plain_id
-    form = re.compile(host_of(target).acceptance.id_form)
-    return lambda wire_id: is_plain_id(wire_id) and form.fullmatch(wire_id) is not None
+    """Tells of an id whether it is as the host of a chat request wants it, or plain where that is not known."""
+    form = host_of(target).acceptance.id_form if target.dialect is Dialect.OPENAI_CHAT else ANY_ID
+    return is_plain_id if form == ANY_ID else lambda wire_id: re.fullmatch(form, wire_id) is not None
 
 
 def _righted(messages: Json, form: PairForm, field: str) -> tuple[list[JsonObject], list[FileNote]]:
