@@ -85,9 +85,7 @@ def read_function_response(answered: JsonObject, wire_id: str, name: str) -> Too
 def tells(answered: JsonObject) -> bool:
     """Whether a function response says what came, be it nothing."""
     body: Json = answered.get("response")
-    return (
-        bool(body) if isinstance(body, str) else any(value not in (None, {}, []) for value in as_object(body).values())
-    )
+    return bool(body) if isinstance(body, str) else any(value is not None for value in as_object(body).values())
 
 
 def response_part(call_id: str, name: str, value: str, media: Sequence[Media], *, is_error: bool) -> JsonObject:

@@ -119,7 +119,7 @@ def test_what_gemini_showed_of_a_result_stands_in_its_place_where_that_is_unread
 
 
 def test_what_gemini_showed_says_nothing_of_a_result_that_can_be_read() -> None:
-    for result in (answer(output=""), [{"text": "x"}]):
+    for result in (answer(output=""), answer(result=[]), answer(output={}), [{"text": "x"}]):
         (call,) = (
             read(gemini_call("success", result=result, resultDisplay="shown")).conversation().ledger.calls.values()
         )
