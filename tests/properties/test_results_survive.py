@@ -16,6 +16,7 @@ from legato.formats import read_all
 from legato.ledger import Call, Evidence
 from legato.ledger.evidence import evidence_of, is_real, says_the_same
 from legato.model import Entry, ToolResponse, ToolSpec
+from legato.model.records import Rewound
 from legato.transcript import Conversation
 from legato.wire.findings import Severity
 
@@ -119,6 +120,19 @@ def test_every_result_of_a_history_ends_at_one_place_and_is_shown_there(
     steps: list[Step], apart: bool, target: str
 ) -> None:
     check_places(talk(*as_entries(steps, apart=apart), user("and now?")), target)
+
+
+@given(steps=histories(), apart=st.booleans(), to=st.integers(0, 12), target=TARGETS)
+@pytest.mark.req("REQ-915-008")
+def test_no_result_that_stands_is_lost_by_an_undo(steps: list[Step], apart: bool, to: int, target: str) -> None:
+    conversation = talk(*as_entries(steps, apart=apart), user("and now?"))
+    conversation.apply(conversation.prepare([Rewound(to=to)]))
+    conversation.human("go on")
+    body = render(conversation, target, tools=TOOLS).json().decode()
+    for response in real_responses(conversation):
+        (_, counts), *_ = holders(conversation, response)
+        if counts and isinstance(response.result, str) and response.result.startswith("<"):
+            assert response.result in body
 
 
 @given(news=logs(), target=TARGETS)

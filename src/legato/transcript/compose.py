@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from legato.ledger import Ledger
+from legato.ledger import Call, Ledger
 from legato.model import (
     Action,
     Authority,
@@ -40,7 +40,7 @@ from legato.model.records import (
     Started,
 )
 from legato.transcript.hosted_records import HostedRecords
-from legato.transcript.slots import Slot, SlotKind, orphan_call
+from legato.transcript.slots import Slot, SlotKind, orphan_call, quotation
 from legato.transcript.standing import standing, undone_spans
 from legato.transcript.units import AnswerBlock, Said
 
@@ -71,6 +71,8 @@ class Composer:
         """slots whose units are made when the next slot begins"""
         self._undone: list[range] = []
         """what undos have taken out of the view, as sequence numbers"""
+        self._parted: dict[int, Call] = {}
+        """while all is placed again, by the identity of a response: who has it because of something that was undone"""
         self._slot_of: dict[CallId, Slot] = {}
         self._hosted = HostedRecords(ledger, self._touch_slot)
         self._answers: dict[str, Slot] = {}
@@ -155,7 +157,7 @@ class Composer:
     def _place_awaited(self, entry: Entry) -> bool:
         """Place an entry of nothing but results for the newest answer, which needs nothing to know of them."""
         newest = self.slots[-1] if self.slots else None
-        if newest is None or newest.kind is not _ANSWER or not newest.is_stale:
+        if newest is None or newest.kind is not _ANSWER or not newest.is_stale or self._parted:
             return False
         slot_of = self._slot_of
         for block in entry.blocks:
@@ -232,6 +234,8 @@ class Composer:
         return slot
 
     def _place_response(self, seq: int, speaker: Speaker, response: ToolResponse, orphans: Slot | None) -> Slot | None:
+        if id(response) in self._parted:
+            return self._place_parted(seq, self._parted[id(response)])
         call_id = self.ledger.adopted.get(response.call_id, response.call_id)
         slot = self._slot_of.get(call_id)
         if response.displaces is not None and slot is not None and slot.moved is not None:
@@ -257,6 +261,17 @@ class Composer:
             self._place_displaced(seq, response.displaces)
         return orphans
 
+    def _place_parted(self, seq: int, holder: Call) -> Slot | None:
+        """A response stands, and what gave it to its holder was undone: it is quoted, or alone under its own name."""
+        if holder.id in self.ledger.orphans:
+            orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, (orphan_call(holder),)))
+            self._slot_of[holder.id] = orphans
+            return orphans
+        if holder.completion is not None:
+            said = self._append(Slot(_SAID, seq, seq, tuple(quotation(holder.completion))))
+            said.note(Decision(Action.QUOTED, "result-without-call", Fault.CANONICAL, calls=(holder.id,)))
+        return None
+
     def _place_displaced(self, seq: int, call_id: CallId) -> None:
         """A result gave way to the one that is placed here: it is at another call, or where it once was alone.
 
@@ -266,7 +281,7 @@ class Composer:
         orphan = self.ledger.orphans.get(call_id)
         if slot is not None:
             self._touch_slot(slot, _LATE_RESULT)
-        elif orphan is not None and not any(orphan.seq in span for span in self._undone):
+        elif orphan is not None and not self._is_undone(orphan.seq):
             self._slot_of[call_id] = self._append(Slot(SlotKind.ORPHANS, seq, seq, (orphan_call(orphan),)))
 
     def _append(self, slot: Slot) -> Slot:
@@ -307,9 +322,15 @@ class Composer:
         self.slots, self.instructions, self._slot_of, self._answers = [], [], {}, {}
         self._hosted = HostedRecords(self.ledger, self._touch_slot)
         self._undone = undone_spans(log)
+        self._parted = {
+            id(call.response): call
+            for call in self.ledger.calls.values()
+            if call.response is not None and not self._is_undone(call.response_seq) and self._is_parted(call)
+        }
         for seq, record in standing(log):
             if type(record) is Recorded:
                 self.place(seq, record.entry)
+        self._parted = {}
         for index, slot in enumerate(self.slots):
             old = before.get((slot.kind, slot.first, slot.part))
             if old is not None and old.is_same_as(slot):
@@ -327,6 +348,18 @@ class Composer:
                 self.compactions.pop(record.compaction, None)
         self._reorder(PrefixCause.UNDO)
         self.taken_back = self.epoch
+
+    def _is_parted(self, call: Call) -> bool:
+        """Whether `call` has a response because of something that was undone.
+
+        An undone call took it over from where it was recorded, or an undone result drove it from there.
+        """
+        if call.id in self.ledger.orphans:
+            return call.response is not None and call.response.call_id != call.id
+        return self._is_undone(call.seq) and call.response_seq < call.seq
+
+    def _is_undone(self, seq: int) -> bool:
+        return any(seq in span for span in self._undone)
 
 
 def _has_names(orphans: Slot) -> bool:

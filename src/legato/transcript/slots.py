@@ -287,14 +287,17 @@ def _make_orphans(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decisi
         else:
             decisions += _duplicates(orphan)
             completion = _completion(orphan, ledger, slot, [])
-            quotes.append(
-                Text(f"[Result of a tool call that is not in this conversation]\n{completion_text(completion)}")
-            )
-            quotes.extend(completion.media)
+            quotes += quotation(completion)
             decisions.append(Decision(Action.QUOTED, "result-without-call", Fault.CANONICAL, calls=(orphan.id,)))
     if calls:
         return Exchange(slot.first, tuple(calls), tuple(completions), part=slot.part), tuple(decisions)
     return (Said(slot.first, tuple(quotes), part=slot.part) if quotes else None), tuple(decisions)
+
+
+def quotation(completion: Completion) -> list[SaidBlock]:
+    """A result whose call nobody can see, as what it is."""
+    text = f"[Result of a tool call that is not in this conversation]\n{completion_text(completion)}"
+    return [Text(text), *completion.media]
 
 
 def orphan_call(orphan: Call) -> ToolCall:

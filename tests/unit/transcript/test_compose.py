@@ -391,6 +391,8 @@ def test_what_the_model_reads(done: Completion, text: str) -> None:
 
 # --- undo -------------------------------------------------------------------------------------------------------------
 
+QUOTED = "[Result of a tool call that is not in this conversation]\n"
+
 
 def test_what_was_undone_is_out_of_the_view_and_stays_in_the_log() -> None:
     conversation = talk(user("one"), calls("a"), result("a"), user("two"), ai("reply"), Rewound(to=3))
@@ -408,6 +410,22 @@ def test_an_undo_past_a_restoration_brings_the_compaction_back() -> None:
 def test_an_undo_can_be_undone() -> None:
     conversation = talk(user("one"), user("two"), Rewound(to=1), user("three"), Rewound(to=2))
     assert shape(conversation) == ["said one", "said two"]
+
+
+def test_a_result_that_made_room_for_an_undone_one_stays() -> None:
+    guess = result("", "first", name="")
+    conversation = talk(calls("a", "b"), guess, user("two"), result("a", "second"), Rewound(to=2))
+    assert shape(conversation) == ["call a, call b, = success, = synthetic", f"said {QUOTED}first"]
+
+
+def test_a_result_whose_call_was_undone_stays() -> None:
+    conversation = talk(user("one"), result("a", "early"), calls("a"), Rewound(to=2))
+    assert shape(conversation) == ["said one", f"said {QUOTED}early"]
+
+
+def test_a_result_that_an_undone_call_took_over_stays() -> None:
+    conversation = talk(calls("a"), result("b", "guessed"), calls("b"), Rewound(to=2))
+    assert shape(conversation) == ["call a, = synthetic", f"said {QUOTED}guessed"]
 
 
 def test_a_late_result_recorded_in_an_undone_turn_is_still_true() -> None:
