@@ -117,6 +117,7 @@ def test_documents_are_printed_by_their_source(media: Media, block: JsonObject) 
         (Media(MediaKind.IMAGE, "image/tiff", data="aaaa"), {}),
         (Media(MediaKind.IMAGE, "image/png", url="http://a.example/b.png"), {}),
         (Media(MediaKind.DOCUMENT, "text/plain", data="a"), {}),
+        (Media(MediaKind.DOCUMENT, "text/plain", data="Zürich"), {}),
         (Media(MediaKind.DOCUMENT, "text/plain", data="ICAg"), {}),
         (Media(MediaKind.DOCUMENT, "application/zip", data="aaaa"), {}),
     ],

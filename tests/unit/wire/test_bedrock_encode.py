@@ -127,6 +127,12 @@ def test_only_some_models_read_images_from_s3(route: str, kind: str) -> None:
     assert [*messages(route, user("see", picture))[0]["content"][1]] == [kind]
 
 
+def test_a_text_document_that_is_no_base64_is_named_and_not_shown() -> None:
+    plain = Media(MediaKind.DOCUMENT, "text/plain", data="Zürich")
+    shown = messages(CLAUDE, user("see", plain))[0]["content"][1]
+    assert shown == {"text": "[document omitted: text/plain, which this model cannot take]"}
+
+
 # --- marks for the cache ----------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,6 @@ else, neither for the dialect nor for a model's name.
 from __future__ import annotations
 
 import base64
-import binascii
 
 from msgspec import Struct
 
@@ -37,7 +36,7 @@ def decoded_text(media: Media) -> str | None:
     """The text that `media` holds as base64; None if it is blank or cannot be read."""
     try:
         text = base64.b64decode(media.data or "").decode("utf-8", "replace")
-    except binascii.Error:
+    except ValueError:  # what base64 raises for a wrong length is one, and for other letters it raises this itself
         return None
     return text if text.strip() else None
 
