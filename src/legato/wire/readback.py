@@ -8,9 +8,10 @@ alike, so that a transcript that goes out and comes back does not grow.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from legato.model import (
@@ -18,12 +19,17 @@ from legato.model import (
     UNMINTED,
     Block,
     Entry,
+    Json,
+    JsonObject,
     Media,
     Speaker,
     Text,
     ToolResponse,
+    clean_text,
+    ingest,
     recognise_closure,
 )
+from legato.model.json_access import as_list, as_object, as_text
 from legato.wire.phrases import (
     ANSWER_BRIDGE,
     CONTINUE,
@@ -60,6 +66,43 @@ def read_result(
     text = "" if text == EMPTY_RESULT else text
     result, error = (None, text) if failed else (text, None)
     return ToolResponse(UNMINTED, wire_id, tool_name, result, error, True, media)
+
+
+def read_parts(
+    content: Json, path: str, read: Callable[[JsonObject, str], Text | Media | None], adjusted: list[str]
+) -> tuple[list[str], tuple[Media, ...]]:
+    """The texts and the media in the content of a result. `read` knows the parts of one dialect, with their places.
+
+    One part that is in no list is a list of one. Anything else is what a tool gave all the same, so it is kept as its
+    JSON, and `adjusted` says so; null is nothing.
+    """
+    is_list = isinstance(content, list)
+    texts: list[str] = []
+    media: list[Media] = []
+    for at, item in enumerate(as_list(content) if is_list else [content]):
+        place = f"{path}[{at}]" if is_list else path
+        is_part = isinstance(item, dict)
+        block = read(as_object(item), place) if is_part else Text(as_text(item)) if isinstance(item, str) else None
+        if isinstance(block, Text):
+            texts.append(block.text)
+        elif block is not None:
+            media.append(block)
+        elif item is not None:
+            texts.append(json_text(item))
+            what = f"a part of type {as_object(item).get('type')!r}" if is_part else "what is neither text nor a part"
+            adjusted.append(clean_text(f"{place}: {what} is kept as its JSON"))
+    return texts, tuple(media)
+
+
+def text_in(part: JsonObject) -> Text | None:
+    """The text of a part that holds one; None if something else is in its place."""
+    text = part.get("text")
+    return Text(clean_text(text or "")) if isinstance(text, str | None) else None
+
+
+def json_text(value: Json) -> str:
+    """What a tool gave, other than text, as the model reads it."""
+    return msgspec.json.encode(ingest(value)).decode()
 
 
 def read_closure(text: str, *, wire_id: str, tool_name: str) -> ToolResponse | None:

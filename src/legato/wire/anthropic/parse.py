@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from legato.model import (
     Authority,
     Block,
@@ -40,7 +38,7 @@ from legato.wire.known_tools import ReadTools, ToolListReader, ingested_items
 from legato.wire.options import values
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
-from legato.wire.readback import read_result
+from legato.wire.readback import json_text, read_parts, read_result, text_in
 from legato.wire.turn_reader import TurnReader, read_tool
 
 _OURS = frozenset({"messages", "model", "system", "tools", "stream", "cache_control", "anthropic_version"})
@@ -147,22 +145,8 @@ class AnthropicReader(TurnReader):
         """The result of a call."""
         wire_id = as_id(block.get("tool_use_id"))
         name = self.called.values.get(wire_id, "")
-        texts: list[str] = []
-        media: list[Media] = []
-        for at, item in enumerate(_content(block.get("content"))):
-            part = as_object(item)
-            read = read_media(part)
-            if read is not None:
-                media.append(read)
-            elif part.get("type") == "text":
-                texts.append(as_text(part.get("text")))
-            else:
-                texts.append(msgspec.json.encode(ingest(part)).decode())
-                if as_text(part.get("type")) not in _TOLD_AS_JSON:
-                    kind = part.get("type")
-                    self.adjusted.append(f"{path}.content[{at}]: a part of type {kind!r} is kept as its JSON")
-        text = "\n".join(texts)
-        return read_result(text, wire_id, name, tuple(media), failed=bool(block.get("is_error")))
+        texts, media = read_parts(block.get("content"), f"{path}.content", _result_part, self.adjusted)
+        return read_result("\n".join(texts), wire_id, name, media, failed=bool(block.get("is_error")))
 
     # --- around them --------------------------------------------------------------------------------------------------
 
@@ -235,8 +219,16 @@ def _read_thinking(rest: JsonObject) -> dict[str, Any]:
     return {"thinking": switch, "thinking_budget": take(rest, "thinking.budget_tokens", values.whole)}
 
 
+def _result_part(part: JsonObject, path: str) -> Text | Media | None:
+    """A part of a result; None if it is not known."""
+    kind = as_text(part.get("type"))
+    if kind in _TOLD_AS_JSON:
+        return Text(json_text(part))
+    return text_in(part) if kind == "text" else read_media(part)
+
+
 def _content(content: Json) -> list[Json]:
-    """The blocks of a content, which may also be a plain string."""
+    """The blocks of a content, which may also be a plain string, or one block that is in no list."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    return as_list(content)
+    return [content] if isinstance(content, dict) else as_list(content)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from legato.model import (
     Block,
     Choice,
@@ -35,13 +33,15 @@ from legato.wire.options import values
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
 from legato.wire.phrases import DOCUMENT_CAPTION
-from legato.wire.readback import read_result
+from legato.wire.readback import json_text, read_parts, read_result, text_in
 from legato.wire.turn_reader import TurnReader, read_tool
 
 _OURS = frozenset({"messages", "modelId", "system"})
 """what is not an option"""
 _HOME = str(Dialect.BEDROCK)
 _CHOICES = {"auto": Choice.AUTO, "any": Choice.REQUIRED}
+_TOLD_AS_JSON = frozenset({"searchResult", "image", "document", "video"})
+"""parts of results that nobody else knows, also media in a form that is new to us"""
 _MODEL_FIELDS = "additionalModelRequestFields"
 
 
@@ -116,19 +116,9 @@ class _Reader(TurnReader):
         """The result of a call."""
         result = as_object(block.get("toolResult"))
         wire_id = as_id(result.get("toolUseId"))
-        texts: list[str] = []
-        media: list[Media] = []
-        for item in _blocks(result.get("content")):
-            part = as_object(item)
-            read = read_media(part)
-            if read is not None:
-                media.append(read)
-            elif isinstance(part.get("text"), str):
-                texts.append(as_text(part["text"]))
-            else:
-                texts.append(msgspec.json.encode(ingest(part.get("json", part))).decode())
+        texts, media = read_parts(result.get("content"), f"{path}.toolResult.content", _result_part, self.adjusted)
         failed = result.get("status") == "error"
-        return read_result("\n".join(texts), wire_id, self.called.values.get(wire_id, ""), tuple(media), failed=failed)
+        return read_result("\n".join(texts), wire_id, self.called.values.get(wire_id, ""), media, failed=failed)
 
     # --- around them --------------------------------------------------------------------------------------------------
 
@@ -169,9 +159,21 @@ class _Reader(TurnReader):
         return Options(**known, extra=rest, home=home_for(Dialect.BEDROCK, known, rest))
 
 
+def _result_part(part: JsonObject, path: str) -> Text | Media | None:
+    """A part of a result; None if it is not known."""
+    if isinstance(part.get("text"), str):
+        return text_in(part)
+    if "json" in part:
+        return Text(json_text(part["json"]))
+    read = read_media(part)
+    return Text(json_text(part)) if read is None and kind_of(part) in _TOLD_AS_JSON else read
+
+
 def _blocks(content: Json) -> list[Json]:
-    """The blocks of a content. It is a list of them; a single text is refused, but it is clear what it says."""
-    return [{"text": content}] if isinstance(content, str) and content else as_list(content)
+    """The blocks of a content. It is a list of them; a single one is refused, but it is clear what it says."""
+    if isinstance(content, str):
+        return [{"text": content}] if content else []
+    return [content] if isinstance(content, dict) else as_list(content)
 
 
 def _read_choice(choice: JsonObject) -> dict[str, Any]:

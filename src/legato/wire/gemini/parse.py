@@ -150,7 +150,7 @@ class ContentReader:
         for has_responses, run in _runs(parts, "functionResponse"):
             if has_responses:
                 self.adjusted.append(f"{path}: responses stand in a content of the model")
-                self.collected.add(Speaker.TOOL, [self.response(camel(part["functionResponse"])) for _, part in run])
+                self.collected.add(Speaker.TOOL, [self.response(part, path, at) for at, part in run])
             else:
                 blocks = _read_answer([part for _, part in run])
                 if continues and self.collected.ends_on(Speaker.AI):
@@ -170,7 +170,7 @@ class ContentReader:
                 self.heard(run, path, is_last=is_last and number == len(runs))
 
     def heard(self, run: list[tuple[int, JsonObject]], path: str, *, is_last: bool) -> None:
-        results = [self.response(camel(part["functionResponse"])) for _, part in run if "functionResponse" in part]
+        results = [self.response(part, path, at) for at, part in run if "functionResponse" in part]
         self.collected.add(Speaker.TOOL, results)
         said = [self.said(part, f"{path}.parts[{at}]") for at, part in run if "functionResponse" not in part]
         self.collected.hear([block for block in said if block is not None], is_last=is_last)
@@ -185,9 +185,15 @@ class ContentReader:
             self.unknown(path, f"a part with {', '.join(map(repr, part)) or 'nothing in it'} is not understood")
         return media
 
-    def response(self, response: JsonObject) -> ToolResponse:
+    def response(self, part: JsonObject, path: str, at: int) -> ToolResponse:
+        """The result of a call: an object, or what was put in its place."""
+        response = camel(part["functionResponse"])
         wire_id, name = as_id(response.get("id")), as_text(response.get("name"))
-        value = as_object(response.get("response"))
+        given: Json = response.get("response")
+        value = as_object(given)
+        if given is not None and not isinstance(given, dict):
+            self.adjusted.append(f"{path}.parts[{at}]: a response that is no object is read as the result itself")
+            value = {"result": given}
         media = tuple(read for part in as_list(response.get("parts")) if (read := read_media(camel(part))) is not None)
         result: Json = value["result"] if value.keys() == {"result"} else value
         error = value.get("error") if value.keys() == {"error"} else None

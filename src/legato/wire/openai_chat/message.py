@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from legato.model import CallKind, Json, JsonObject, ingest
-from legato.model.json_access import as_object, as_objects, as_string
+from legato.model.json_access import as_list, as_object, as_objects, as_string
 from legato.wire.builder import AnswerBuilder
 from legato.wire.context import Names
 from legato.wire.openai_chat.calls import CallPlaces, Fragment, OpenCall
@@ -78,8 +78,8 @@ class MessageReader:
         if isinstance(content, str):
             self._text(content)
         else:
-            for chunk in as_objects(content):
-                self._read_chunk(chunk)
+            for chunk in as_list(content):
+                self._read_chunk({"type": "text", "text": chunk} if isinstance(chunk, str) else as_object(chunk))
         if not _BESIDE.isdisjoint(message):
             for part in as_objects(message.get("images")):
                 self._read_image(part)

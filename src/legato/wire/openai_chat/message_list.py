@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from legato.model import Block, Json, JsonObject, Media, Origin, Text, Thinking, ToolCall, ingest
+from legato.model import Block, Json, JsonObject, Origin, Text, Thinking, ToolCall, ingest
 from legato.model.ingestion import MAX_NODES, too_many_parts
 from legato.model.json_access import as_id, as_list, as_object, as_string
 from legato.wire.contract import NotUnderstood
@@ -23,7 +23,7 @@ from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_part
 from legato.wire.openai_chat.simple_batch import read_batch
 from legato.wire.openai_chat.simple_messages import MOST_PARTS, Portion, SimpleMessage, match_simple
-from legato.wire.readback import read_result
+from legato.wire.readback import read_parts, read_result
 
 _INSTRUCTING = ("system", "developer")
 _KNOWN_FIELDS = {
@@ -216,7 +216,7 @@ class MessageListReader:
         content: Json = message.get("content")
         if isinstance(content, list):
             for index, part in enumerate(cast("list[object]", content)):
-                if as_string(as_object(part).get("type")) not in _ANSWER_PARTS:
+                if not isinstance(part, str) and as_string(as_object(part).get("type")) not in _ANSWER_PARTS:
                     self._unknown(f"{path}.content[{index}]", "a part that is not understood")
         elif content is not None and not isinstance(content, str):
             self._unknown(f"{path}.content", "neither text nor a list of parts")
@@ -229,12 +229,12 @@ class MessageListReader:
             self._unknown(f"{path}.tool_calls", "not a list")
 
     def _read_result(self, path: str, message: JsonObject) -> None:
-        blocks = self._read_parts(path, message.get("content"))
+        texts, media = read_parts(
+            message.get("content"), f"{path}.content", lambda part, _: read_part(part), self.adjusted
+        )
         wire_id = as_id(message.get("tool_call_id"))
         tool_name = as_string(message.get("name")) or self.builder.tool_of(wire_id)
-        text = "".join(block.text for block in blocks if isinstance(block, Text))
-        media = tuple(block for block in blocks if isinstance(block, Media))
-        self.builder.take_result(read_result(text, wire_id, tool_name, media), self._number)
+        self.builder.take_result(read_result("".join(texts), wire_id, tool_name, media), self._number)
 
 
 def _ingested(message: object) -> Json:

@@ -14,6 +14,7 @@ from legato.errors import BadAnswer
 from legato.model import Ending, Json, JsonObject, Media, MediaKind, Text, Usage, ingest
 from legato.model.json_access import as_count, as_object, as_string, as_text
 from legato.wire.endings import Ended, ending_of
+from legato.wire.readback import text_in
 
 _ENDINGS = {
     "stop": Ending.DONE,
@@ -75,8 +76,10 @@ def read_media(kind: MediaKind, address: str, mime: str, name: str | None = None
 def read_part(part: JsonObject) -> Text | Media | None:
     """A part of a user or tool message; None if it is not understood."""
     match part.get("type"):
-        case "text":
-            return Text(as_string(part.get("text")))
+        case "text" | "input_text" | "output_text":
+            return text_in(part)
+        case None if part.get("text") is not None:
+            return text_in(part)
         case "image_url":
             return read_image(part)
         case "document_url":

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-import msgspec
-
 from legato.model import (
     Authority,
     Block,
@@ -37,7 +35,7 @@ from legato.wire.collected import Collected
 from legato.wire.contract import NotHeld, NotUnderstood, Parsed
 from legato.wire.openai_responses.parse_envelope import read_added_tools, read_options, read_tools
 from legato.wire.openai_responses.reading import CLIENT_CALLS, SEARCH, SEARCH_CALL, blocks_of
-from legato.wire.readback import read_result
+from legato.wire.readback import json_text, read_parts, read_result, text_in
 from legato.wire.undoable import UndoableMap
 
 _INSTRUCTING = ("system", "developer")
@@ -201,23 +199,27 @@ class ItemReader:
             return [Text(clean_text(content))] if content else []
         blocks: list[Block] = []
         for index, part in enumerate(as_objects(content)):
-            blocks += self._part(part, f"{path}[{index}]")
+            block = self._known_part(part, f"{path}[{index}]")
+            if block is None:
+                what = f"a part of type {part.get('type')!r} was not understood"
+                self.notes.append(NotUnderstood(f"{path}[{index}]: {what}"))
+            elif not isinstance(block, Text) or block.text:
+                blocks.append(block)
         return blocks
 
-    def _part(self, part: JsonObject, path: str) -> list[Block]:
+    def _known_part(self, part: JsonObject, path: str) -> Text | Media | None:
+        """A part of a message or of an output; None if it is not known."""
         kind = part.get("type")
         if kind in ("input_text", "output_text", "text"):
-            text = as_text(part.get("text"))
-            return [Text(text)] if text else []
-        if kind in ("input_image", "input_file"):
-            media = _media(part)
-            if media is not None:
-                return [media]
-            name = part.get("file_id")
-            self.notes.append(f"{path}: refers to the stored file {name!r}, which cannot be read from here")
-            return [Text(f"[a file that the provider stores: {name}]")]
-        self.notes.append(NotUnderstood(f"{path}: a part of type {kind!r} was not understood"))
-        return []
+            return text_in(part)
+        if kind not in ("input_image", "input_file"):
+            return None
+        media = _media(part)
+        if media is not None:
+            return media
+        name = part.get("file_id")
+        self.notes.append(f"{path}: refers to the stored file {name!r}, which cannot be read from here")
+        return Text(f"[a file that the provider stores: {name}]")
 
     # What the model did, and what came back.
 
@@ -231,22 +233,18 @@ class ItemReader:
         self._add(Speaker.AI, blocks)
 
     def _output(self, item: JsonObject, kind: str, path: str) -> None:
-        blocks = self._output_blocks(item.get("output"), kind, f"{path}.output")
-        text = "\n".join(block.text for block in blocks if isinstance(block, Text))
-        media = tuple(block for block in blocks if isinstance(block, Media))
+        texts, media = self._output_parts(item.get("output"), kind, f"{path}.output")
         wire_id = _wire_id(item)
         name = self._names.values.get(wire_id, _OUTPUTS.get(kind, ""))
-        self._add(Speaker.TOOL, [read_result(text, wire_id, name, media)])
+        self._add(Speaker.TOOL, [read_result("\n".join(texts), wire_id, name, media)])
 
-    def _output_blocks(self, output: Json, kind: str, path: str) -> list[Block]:
-        if isinstance(output, str):
-            return [Text(clean_text(output))]
+    def _output_parts(self, output: Json, kind: str, path: str) -> tuple[list[str], tuple[Media, ...]]:
+        if isinstance(output, str) or kind in ("function_call_output", "custom_tool_call_output"):
+            return read_parts(output, path, self._known_part, self.adjusted)
         if kind == "computer_call_output":
             screenshot = _media({**as_object(output), "type": "input_image"})
-            return [] if screenshot is None else [screenshot]
-        if kind in ("function_call_output", "custom_tool_call_output"):
-            return self._content(output, path)
-        return [] if output is None else [Text(msgspec.json.encode(ingest(output)).decode())]
+            return [], () if screenshot is None else (screenshot,)
+        return [] if output is None else [json_text(output)], ()
 
 
 def _is_item(part: JsonObject) -> bool:

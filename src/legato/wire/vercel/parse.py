@@ -29,7 +29,7 @@ from legato.model import (
 from legato.model.json_access import as_id, as_object, as_objects, as_text
 from legato.wire.collected import Collected
 from legato.wire.contract import NotUnderstood, Parsed
-from legato.wire.readback import read_result
+from legato.wire.readback import read_parts, read_result, text_in
 from legato.wire.vercel.parse_envelope import read_model, read_options, read_system, read_tools
 from legato.wire.vercel.reading import Form, answer_blocks, is_result, message_output, read_file
 
@@ -156,7 +156,7 @@ class _Reader:
             if not self._is_hosted(part) and is_result(part):
                 self._said_by_model(parts)
                 parts = []
-                self.collected.add(Speaker.TOOL, [self._result(part)])
+                self.collected.add(Speaker.TOOL, [self._result(part, f"{path}[{index}]")])
             else:
                 parts.append(part)
         self._said_by_model(parts)
@@ -192,7 +192,7 @@ class _Reader:
         blocks: list[Block] = []
         for index, part in enumerate(parts):
             if is_result(part):
-                blocks.append(self._result(part))
+                blocks.append(self._result(part, f"{path}[{index}]"))
             elif part.get("type") == "tool-approval-response":
                 blocks += self._verdict(part, answered)
             else:
@@ -200,10 +200,25 @@ class _Reader:
                 self.notes.append(NotUnderstood(f"{path}[{index}]: {what}"))
         return blocks
 
-    def _result(self, part: JsonObject) -> ToolResponse:
+    def _result(self, part: JsonObject, path: str) -> ToolResponse:
         wire_id = as_id(part.get("toolCallId"))
         name = as_text(part.get("toolName")) or self._names.get(wire_id, "")
-        return _response(message_output(part), wire_id, name)
+        return self._response(message_output(part), wire_id, name, f"{path}.output.value")
+
+    def _response(self, output: JsonObject, wire_id: str, name: str, path: str) -> ToolResponse:
+        kind, value = output.get("type"), output.get("value")
+        if kind == "execution-denied":
+            said = as_text(output.get("reason")) or None
+            return ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said)
+        if kind == "content":
+            texts, media = read_parts(value, path, _result_part, self.adjusted)
+            return read_result("\n".join(texts), wire_id, name, media)
+        if kind in ("error-text", "error-json"):
+            text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            return read_result(text, wire_id, name, failed=True)
+        if isinstance(value, str):
+            return read_result(value, wire_id, name)
+        return ToolResponse(wire_id=wire_id, tool_name=name, result=value, is_complete=True)
 
     def _verdict(self, part: JsonObject, answered: set[str]) -> list[Block]:
         """A call that the user denied has no result of its own, unless one is beside the verdict."""
@@ -229,32 +244,9 @@ def _runs(content: Json) -> list[tuple[str, list[JsonObject]]]:
     return [(kind, list(run)) for kind, run in groupby(as_objects(content), key=kind_of)]
 
 
-def _response(output: JsonObject, wire_id: str, name: str) -> ToolResponse:
-    kind, value = output.get("type"), output.get("value")
-    if kind == "execution-denied":
-        said = as_text(output.get("reason")) or None
-        return ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said)
-    if kind == "content":
-        text, media = _content(as_objects(value))
-        return read_result(text, wire_id, name, media)
-    if kind in ("error-text", "error-json"):
-        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        return read_result(text, wire_id, name, failed=True)
-    if isinstance(value, str):
-        return read_result(value, wire_id, name)
-    return ToolResponse(wire_id=wire_id, tool_name=name, result=value, is_complete=True)
-
-
-def _content(parts: list[JsonObject]) -> tuple[str, tuple[Media, ...]]:
-    """The texts and the media of an output; what is neither is quoted."""
-    texts: list[str] = []
-    media: list[Media] = []
-    for part in parts:
-        found = read_file(part) if as_text(part.get("type")) in _RESULT_MEDIA else None
-        if found is not None:
-            media.append(found)
-        elif part.get("type") == "text":
-            texts.append(as_text(part.get("text")))
-        else:
-            texts.append(msgspec.json.encode(part).decode())
-    return "\n".join(texts), tuple(media)
+def _result_part(part: JsonObject, path: str) -> Text | Media | None:
+    """A part of an output; None if it is not known."""
+    kind = as_text(part.get("type"))
+    if kind in _RESULT_MEDIA:
+        return read_file(part)
+    return text_in(part) if kind == "text" else None
