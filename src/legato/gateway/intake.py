@@ -63,6 +63,8 @@ def open_ask(ask: Ask, door: Door, tellings: Tellings, tenant: str = "") -> Open
     opened = tellings.open(ask.body, door.dialect, tenant)
     if door.operation is Operation.COUNT and (counted := counted_request(opened.fields)) is not opened.fields:
         opened = OpenedBody(counted)
+    if door.dialect is Dialect.GEMINI and isinstance(content := opened.fields.get(field), dict):
+        opened = OpenedBody({**opened.fields, field: [content]}, is_json=opened.is_json)  # one alone is taken as well
     if opened.raws is None:
         _check_messages(opened.fields, field, door.dialect)
     return opened

@@ -112,7 +112,7 @@ def test_what_the_clients_own_provider_keeps_is_named_to_it(field: str) -> None:
         ("/v1/chat/completions", "messages", {"role": "user", "content": "hello"}),
         ("/v1/chat/completions", "messages", None),
         ("/v1/responses", "input", 5),
-        ("/v1beta/models/m:generateContent", "contents", {"parts": [{"text": "hello"}]}),
+        ("/v1beta/models/m:generateContent", "contents", 5),
     ],
 )
 def test_messages_that_are_no_list_are_refused_and_not_passed_over(path: str, field: str, value: Any) -> None:

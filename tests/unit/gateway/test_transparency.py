@@ -86,6 +86,14 @@ def test_what_needs_no_mending_goes_through_byte_for_byte(client: str) -> None:
     assert report.unchanged
 
 
+@pytest.mark.parametrize("parts", [[{"text": "hi"}], {"text": "hi"}], ids=["listed", "alone"])
+def test_a_content_of_gemini_may_be_in_no_list_as_google_takes_it(parts: Any) -> None:
+    request = post("/v1beta/models/gemini-2.5-pro:generateContent", {"contents": {"role": "user", "parts": parts}})
+    assert sent("gemini/gemini-2.5-pro", request) == {"contents": {"role": "user", "parts": parts}}
+    (heard,) = sent(CLAUDE, request)["messages"]
+    assert (heard["role"], heard["content"][0]["text"]) == ("user", "hi")
+
+
 @pytest.mark.parametrize("client", AT_HOME)
 def test_where_another_model_answers_the_name_alone_is_replaced(client: str) -> None:
     route, path, body = AT_HOME[client]

@@ -314,3 +314,32 @@ def test_bodies_that_the_api_accepted_are_read_without_loss_of_calls_or_results(
                 )
             assert [note for note in parsed.notes if note.startswith("contents")] == []
     assert count > 60
+
+
+def test_a_repeated_field_may_be_one_alone() -> None:
+    content = {"role": "user", "parts": {"text": "hi"}}
+    declared = {"name": "f", "description": "does f"}
+    listed = {
+        "system_instruction": {"parts": [{"text": "be brief"}]},
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "tools": [{"function_declarations": [declared]}],
+    }
+    for contents in (content, [content]):
+        alone: JsonObject = {
+            "system_instruction": {"parts": {"text": "be brief"}},
+            "contents": contents,
+            "tools": {"function_declarations": declared},
+        }
+        assert parse(alone) == parse(listed)
+
+
+def test_numbers_in_quotes_are_numbers() -> None:
+    quoted = {"maxOutputTokens": "77", "temperature": "0.5", "topP": "0.9", "seed": "7"}
+    quoted_thinking = {**quoted, "thinking_config": {"thinking_budget": "128"}}
+    written = {"maxOutputTokens": 77, "temperature": 0.5, "topP": 0.9, "seed": 7}
+    written_thinking = {**written, "thinking_config": {"thinking_budget": 128}}
+    contents = [{"role": "user", "parts": [{"text": "hi"}]}]
+    read = parse({"contents": contents, "generation_config": quoted_thinking})
+    assert (read.options.max_tokens, read.options.temperature, read.options.thinking_budget) == (77, 0.5, 128)
+    assert read == parse({"contents": contents, "generationConfig": written_thinking})
+    assert quoted["maxOutputTokens"] == "77"

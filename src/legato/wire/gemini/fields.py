@@ -1,4 +1,4 @@
-"""What is peculiar to Google's JSON: two ways to write a name, and bytes.
+"""What is peculiar to Google's JSON: two ways to write a name, lists of one, numbers in quotes, and bytes.
 
 Names come in camelCase from the API and in snake_case from some clients; inside the arguments of a call or the response
 to it, names belong to the tool and stay as they are.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import base64
 
+import msgspec
+
 from legato.model import Json, JsonObject
-from legato.model.json_access import as_object, as_text
+from legato.model.json_access import as_list, as_object, as_text
 
 _DUMPED_BYTES = "data:application/octet-stream;base64,"
 
@@ -19,6 +21,21 @@ def as_base64(value: Json) -> str:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return as_text(value).removeprefix(_DUMPED_BYTES)
+
+
+def repeated(value: Json) -> list[Json]:
+    """The items of a repeated field, of which a single one may stand there without a list around it."""
+    return [value] if isinstance(value, dict) else as_list(value)
+
+
+def unquoted(value: Json) -> Json:
+    """A number that is written as a text, as a number; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.decode(value, type=int | float)
+    except (msgspec.DecodeError, UnicodeError):
+        return value
 
 
 def camel(value: Json) -> JsonObject:

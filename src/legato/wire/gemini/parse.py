@@ -37,7 +37,7 @@ from legato.model.json_access import as_id, as_list, as_object, as_text
 from legato.wire.builder import AnswerBuilder
 from legato.wire.collected import Collected
 from legato.wire.contract import NotHeld, NotUnderstood, Parsed
-from legato.wire.gemini.fields import camel
+from legato.wire.gemini.fields import camel, repeated, unquoted
 from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.known_tools import ReadTools, ToolListReader, ingested_items
 from legato.wire.names import NameTable
@@ -51,6 +51,20 @@ _OURS = frozenset({"contents", "systemInstruction", "tools", "model"})
 """what is not an option"""
 _HOME = str(Dialect.GEMINI)
 _DECLARED = frozenset({"name", "description", "parameters", "parametersJsonSchema"})
+_NUMBERS = frozenset(
+    {
+        "candidateCount",
+        "frequencyPenalty",
+        "logprobs",
+        "maxOutputTokens",
+        "presencePenalty",
+        "seed",
+        "temperature",
+        "thinkingBudget",
+        "topK",
+        "topP",
+    }
+)
 _CHOICES = {"AUTO": Choice.AUTO, "ANY": Choice.REQUIRED, "NONE": Choice.NONE}
 _HUMAN_SIDE = frozenset({"", "user", "function"})
 
@@ -61,7 +75,7 @@ def parse(body: JsonObject) -> Parsed:
     if isinstance(contents, str):
         reader.take(contents, "contents[0]", is_last=True)
     else:
-        reader.read(as_list(contents), 0, ends=True)
+        reader.read(repeated(contents), 0, ends=True)
     return reader.parsed(body)
 
 
@@ -104,7 +118,7 @@ class ContentReader:
         """Take one content."""
         content = _content(item)
         previous, self._role = self._role, as_text(content.get("role"))
-        parts = [camel(part) for part in as_list(content.get("parts"))]
+        parts = [camel(part) for part in repeated(content.get("parts"))]
         if not parts:
             self.note(path, "the content is empty")
         elif self._role == "model":
@@ -118,7 +132,7 @@ class ContentReader:
         """All of `body`, whose contents were read."""
         body = camel(body)
         contents = body.get("contents")
-        if not isinstance(contents, str) and not as_list(contents):
+        if not isinstance(contents, str) and not repeated(contents):
             self.note("contents", "there are none")
         if body.get("cachedContent"):
             held = "cachedContent: what comes before this request is kept by the provider and cannot be read"
@@ -194,7 +208,8 @@ class ContentReader:
         if given is not None and not isinstance(given, dict):
             self.adjusted.append(f"{path}.parts[{at}]: a response that is no object is read as the result itself")
             value = {"result": given}
-        media = tuple(read for part in as_list(response.get("parts")) if (read := read_media(camel(part))) is not None)
+        beside = [read_media(camel(part)) for part in repeated(response.get("parts"))]
+        media = tuple(read for read in beside if read is not None)
         result: Json = value["result"] if value.keys() == {"result"} else value
         error = value.get("error") if value.keys() == {"error"} else None
         if error is not None:
@@ -210,7 +225,7 @@ class ContentReader:
         instruction = body.get("systemInstruction")
         if isinstance(instruction, str):
             return as_text(instruction)
-        parts = [self.said(camel(part), "systemInstruction") for part in as_list(as_object(instruction).get("parts"))]
+        parts = [self.said(camel(part), "systemInstruction") for part in repeated(as_object(instruction).get("parts"))]
         return "\n\n".join(part.text for part in parts if isinstance(part, Text))
 
     def options(self, body: JsonObject) -> Options:
@@ -222,6 +237,7 @@ class ContentReader:
         for outer, name in (("generationConfig", "thinkingConfig"), ("toolConfig", "functionCallingConfig")):
             if name in as_object(rest.get(outer)):
                 rest[outer][name] = camel(rest[outer][name])
+        _unquote(rest)
         known = read_options(rest, Dialect.GEMINI)
         known |= _read_choice(rest) | _read_thinking(rest)
         known["max_tokens"] = take(rest, "generationConfig.maxOutputTokens", values.whole)
@@ -231,6 +247,14 @@ class ContentReader:
                 self.note(f"generationConfig.{name}", "not a number, so it was left out")
         rest = {name: value for name, value in rest.items() if value != {}}
         return Options(**known, extra=rest, home=home_for(Dialect.GEMINI, known, rest))
+
+
+def _unquote(rest: JsonObject) -> None:
+    """Read the numbers in the configuration as such; programs also write them in quotes."""
+    config = as_object(rest.get("generationConfig"))
+    for fields in (config, as_object(config.get("thinkingConfig"))):
+        for name in _NUMBERS & fields.keys():
+            fields[name] = unquoted(fields[name])
 
 
 def _read_choice(rest: JsonObject) -> dict[str, Any]:
@@ -289,7 +313,7 @@ def _read_tools(given: object) -> ReadTools:
     for item in ingested_items(listed):
         for kind, value in camel(item).items():
             if kind == "functionDeclarations":
-                tools += [_read_tool(camel(declaration)) for declaration in as_list(value)]
+                tools += [_read_tool(camel(declaration)) for declaration in repeated(value)]
             else:
                 native = {kind: value}
                 tools.append(ToolSpec(kind, kind=SpecKind.HOSTED, home=_HOME, native=native))
