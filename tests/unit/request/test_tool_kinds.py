@@ -14,8 +14,10 @@ from legato.errors import ImpossibleRequest
 from legato.formats import read, write
 from legato.formats.document import Document
 from legato.model import (
+    Action,
     Answer,
     CallKind,
+    Choice,
     Ending,
     Entry,
     JsonObject,
@@ -303,6 +305,27 @@ def test_a_definition_that_is_given_as_it_is_belongs_to_whom_it_looks_like(route
     request = render(talk(user("hi")), route, tools=given, options=Options(cache=False))
     sent: list[JsonObject] = list(request.body.get("tools", []))
     assert sent == ([HOSTED[route]] if route in HOSTED and route != "kimi/kimi-k2-thinking" else [])
+
+
+@pytest.mark.parametrize(
+    ("options", "decisions"),
+    [
+        (Options(choice=Choice.AUTO), []),
+        (Options(choice=Choice.NONE), [("tool-choice", "where no function is offered")]),
+        (Options(choice=Choice.REQUIRED), [("forced-tool", "only functions can be forced here")]),
+        (Options(tool="google_search"), [("forced-tool", "only functions can be forced here")]),
+    ],
+    ids=["auto", "none", "required", "one"],
+)
+def test_gemini_is_told_of_no_choice_among_its_own_tools(options: Options, decisions: list[tuple[str, str]]) -> None:
+    search = ToolSpec("google_search", kind=SpecKind.HOSTED, home="gemini", native={"googleSearch": {}})
+    request = render(talk(user("hi")), "gemini/gemini-2.5-pro", tools=[search], options=options)
+    request.verify()
+    assert "toolConfig" not in request.body
+    adjusted = [one for one in request.report.decisions if one.action is Action.ADJUSTED]
+    assert [(one.reason, said in one.detail) for one, (_, said) in zip(adjusted, decisions, strict=True)] == [
+        (reason, True) for reason, _ in decisions
+    ]
 
 
 def test_a_tool_of_the_providers_own_can_be_forced_at_home_only() -> None:

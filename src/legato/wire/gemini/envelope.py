@@ -27,6 +27,7 @@ _GRAMMAR = OptionGrammar(
     budget_modes=SWITCHABLE,
     most_budget=24_576,  # of the models that count tokens, the smallest take no more; the same page has the table
     strict_tools=False,
+    choice_of_functions=True,
     max_stops=5,
     says_json=False,
     dependent={"toolConfig": "tools"},

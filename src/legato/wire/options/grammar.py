@@ -35,6 +35,8 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     """a call may be forced"""
     choices: frozenset[Choice] = frozenset(Choice)
     """what can be said about how tools may be used; what cannot is left to the model"""
+    choice_of_functions: bool = False
+    """the choice is among functions: nothing can be said about it where only tools of the provider are offered"""
     forced_while_thinking: bool = True
     """a call may be forced while the model thinks"""
 

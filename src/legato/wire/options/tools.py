@@ -66,6 +66,12 @@ def settle_choice(
         if options.tool is not None or options.choice is Choice.REQUIRED:
             situation.adjust("forced-tool", "none of the tools can be offered here, so there is no choice among them")
         return None, None
+    if situation.grammar.choice_of_functions and all(tool.kind is _HOSTED for tool in tools):
+        if options.tool is not None or options.choice is Choice.REQUIRED:
+            situation.adjust("forced-tool", "only functions can be forced here, and none is offered")
+        elif options.choice is Choice.NONE:
+            situation.adjust("tool-choice", "the target has no word for the choice none where no function is offered")
+        return None, None
     if options.tool is None and options.choice is not Choice.REQUIRED:
         if options.choice is not None and options.choice not in situation.grammar.choices:
             situation.adjust("tool-choice", f"the target has no word for the choice {options.choice}")
