@@ -48,6 +48,12 @@ def as_id(value: Json) -> str:
     return msgspec.json.encode(ingest(value), order="sorted").decode()
 
 
+def as_data(value: Json) -> str:
+    """`value` as the base64 that it is, or that is in it if it is a whole data URL."""
+    text = as_text(value)
+    return text.partition(";base64,")[2] if text.startswith("data:") else text
+
+
 def as_count(value: Json) -> int:
     """`value` if it is a number of things that can be stored, else 0."""
     return value if type(value) is int and 0 < value < 2**63 else 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from legato import render
+from legato import parse, render
 from legato.model import CallKind, Dialect, Entry, Media, MediaKind, Speaker, Target, Text, ToolCall, ToolResponse
 from legato.request.catalogue import resolve, with_capabilities
 from legato.wire.dialects import dialect_parts
@@ -25,6 +25,64 @@ COLUMNS = {
 PDF = Media(MediaKind.DOCUMENT, "application/pdf", data="JVBERi0=")
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 SHELL = ToolCall("sql", {"input": "select 1"}, "a", kind=CallKind.CUSTOM)
+
+
+NO_DATA = ["Zürich", "!!!", "", " ", "data:image/png;base64,AAAA"]
+
+
+@pytest.mark.parametrize("data", NO_DATA)
+@pytest.mark.parametrize("mime", ["image/png", "application/pdf", "text/plain"])
+@pytest.mark.parametrize("route", COLUMNS.values())
+def test_an_attachment_that_is_no_base64_is_named_and_not_sent(route: str, mime: str, data: str) -> None:
+    kind = MediaKind.IMAGE if mime == "image/png" else MediaKind.DOCUMENT
+    _, decisions = sent(column(route), user("see", Media(kind, mime, data=data)))
+    assert ("converted", "media-omitted") in decisions
+
+
+@pytest.mark.parametrize("data", ["AAAA", "-_8=", "AAAA\r\nAAAA\n"])
+@pytest.mark.parametrize("route", COLUMNS.values())
+def test_base64_of_any_alphabet_and_in_lines_is_sent(route: str, data: str) -> None:
+    _, decisions = sent(column(route), user("see", Media(MediaKind.IMAGE, "image/png", data=data)))
+    assert ("converted", "media-omitted") not in decisions
+
+
+DATA_URLS: dict[str, Any] = {
+    "anthropic/claude-sonnet-4-5": {
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "image",
+                        "source": {"type": "base64", "media_type": "image/png", "data": "data:image/png;base64,AAAA"},
+                    }
+                ],
+            }
+        ]
+    },
+    "gemini/gemini-2.5-pro": {
+        "contents": [
+            {
+                "role": "user",
+                "parts": [{"inlineData": {"mimeType": "image/png", "data": "data:image/png;base64,AAAA"}}],
+            }
+        ]
+    },
+    COLUMNS["bedrock"]: {
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"image": {"format": "png", "source": {"bytes": "data:image/png;base64,AAAA"}}}],
+            }
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("source", DATA_URLS)
+def test_a_whole_data_url_in_the_place_of_data_is_read_as_what_it_holds(source: str) -> None:
+    (entry,) = parse(DATA_URLS[source], source).entries
+    assert entry.blocks == (Media(MediaKind.IMAGE, "image/png", data="AAAA"),)
 
 
 def column(route: str, **capabilities: Any) -> Target:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from legato.model import JsonObject, Media, MediaKind
-from legato.model.json_access import as_object, as_text
+from legato.model.json_access import as_data, as_object, as_text
 from legato.wire.anthropic.shapes import PDF
 
 
@@ -15,11 +15,11 @@ def read_media(block: JsonObject) -> Media | None:
     mime, data, url = (as_text(source.get(name)) for name in ("media_type", "data", "url"))
     match block.get("type"), source.get("type"):
         case "image", "base64":
-            return Media(MediaKind.IMAGE, mime, data=data)
+            return Media(MediaKind.IMAGE, mime, data=as_data(data))
         case "image", "url":
             return Media(MediaKind.IMAGE, "image/*", url=url)
         case "document", "base64":
-            return Media(MediaKind.DOCUMENT, mime or PDF, data=data, name=_title(block))
+            return Media(MediaKind.DOCUMENT, mime or PDF, data=as_data(data), name=_title(block))
         case "document", "text":
             encoded = base64.b64encode(data.encode()).decode()
             return Media(MediaKind.DOCUMENT, mime or "text/plain", data=encoded, name=_title(block))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.model import JsonObject, Media, MediaKind
-from legato.model.json_access import as_object, as_text
+from legato.model.json_access import as_data, as_object, as_text
 from legato.wire.bedrock.shapes import DOCUMENTS, IMAGES, VIDEOS
 from legato.wire.phrases import plain_name
 
@@ -20,7 +20,7 @@ def read_media(block: JsonObject) -> Media | None:
         held = as_object(block.get(kind.value))
         source = as_object(held.get("source"))
         mime = formats.get(as_text(held.get("format")), "")
-        data, uri = as_text(source.get("bytes")), as_text(as_object(source.get("s3Location")).get("uri"))
+        data, uri = as_data(source.get("bytes")), as_text(as_object(source.get("s3Location")).get("uri"))
         if mime and (data or uri):
             name = plain_name(as_text(held.get("name")))
             return Media(kind, mime, data=data, name=name) if data else Media(kind, mime, url=uri, name=name)

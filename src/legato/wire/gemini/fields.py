@@ -11,16 +11,14 @@ import base64
 import msgspec
 
 from legato.model import Json, JsonObject
-from legato.model.json_access import as_list, as_object, as_text
-
-_DUMPED_BYTES = "data:application/octet-stream;base64,"
+from legato.model.json_access import as_data, as_list, as_object
 
 
 def as_base64(value: Json) -> str:
-    """Bytes as base64, which they already are in JSON; SDK objects hold them decoded."""
+    """Bytes as base64, which they already are in JSON; SDK objects hold them decoded, or dump them as a data URL."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    return as_text(value).removeprefix(_DUMPED_BYTES)
+    return as_data(value)
 
 
 def repeated(value: Json) -> list[Json]:

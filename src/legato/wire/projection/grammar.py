@@ -7,10 +7,13 @@ else, neither for the dialect nor for a model's name.
 from __future__ import annotations
 
 import base64
+from string import ascii_letters, digits, whitespace
 
 from msgspec import Struct
 
 from legato.model import Media, MediaKind
+
+_LETTERS = (ascii_letters + digits + "+/-_=" + whitespace).encode()
 
 
 class MediaRule(Struct, frozen=True):
@@ -27,9 +30,16 @@ class MediaRule(Struct, frozen=True):
         """Whether `media` can be sent."""
         if media.data is None:
             return media.url is not None and media.url.startswith(self.addresses)
+        if not _is_encoded(media.data):
+            return False
         if self.decodes_text and media.mime.startswith("text/"):
             return decoded_text(media) is not None
         return self.types is None or media.mime in self.types
+
+
+def _is_encoded(data: str) -> bool:
+    """Whether `data` is written in letters of base64, of either alphabet and in any lines; it may be megabytes."""
+    return data.isascii() and bool(data.strip()) and not data.encode().translate(None, _LETTERS)
 
 
 def decoded_text(media: Media) -> str | None:
