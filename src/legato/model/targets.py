@@ -197,6 +197,10 @@ class Target(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
         """Whether fields that belong to `home`, a whole dialect or one kind of server, mean something here."""
         return home in (self.home, str(self.dialect))
 
+    def is_sent_extra_of(self, home: str) -> bool:
+        """Whether extra fields that belong to `home` are sent here; those of nobody in particular always are."""
+        return not home or self.understands(home)
+
     def origin(self, served: str = "") -> Origin:
         """The origin of an answer that this target gives."""
         return Origin(

@@ -81,7 +81,7 @@ def _rendered(
 ) -> Request:
     target = safe(resolve(target, catalogue))
     options = options or Options()
-    check_extra(options.extra, target)
+    check_extra(options, target)
     policy = thinking or ThinkingPolicy()
     if tail:
         conversation = conversation.copy()

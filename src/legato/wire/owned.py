@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from legato.errors import ImpossibleRequest
-from legato.model import Dialect, Json, JsonObject, Target
+from legato.model import Dialect, Json, JsonObject, Options, Target
 from legato.wire.contract import DialectParts
 from legato.wire.dialects import dialect_parts
 
@@ -35,9 +35,14 @@ _INSTEAD = {
 }
 
 
-def check_extra(extra: JsonObject, target: Target) -> None:
-    """Raise `ImpossibleRequest` if `extra` names a field that is written for `target` by us."""
-    if extra and (told := owned_in(extra, target.dialect)):
+def check_extra(options: Options, target: Target) -> None:
+    """Raise `ImpossibleRequest` if a field that is written for `target` by us would be sent there as an extra one.
+
+    A field of another home is not sent, whatever its name means here.
+    """
+    if not options.extra or not target.is_sent_extra_of(options.home):
+        return
+    if told := owned_in(options.extra, target.dialect):
         raise ImpossibleRequest(f"options.extra.{told}", layer="projection", target=target.route)
 
 

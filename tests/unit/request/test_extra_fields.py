@@ -32,6 +32,16 @@ def test_what_we_write_ourselves_cannot_be_named(dialect: Dialect, name: str) ->
     assert caught.value.facts["target"] == ROUTE_OF[dialect]
 
 
+@pytest.mark.parametrize(("dialect", "name"), CELLS)
+def test_a_name_of_ours_that_only_another_home_knows_is_left_out(dialect: Dialect, name: str) -> None:
+    plain = render(talk(user("hi")), ROUTE_OF[dialect], options=Options(cache=False))
+    for home in (*(str(other) for other in Dialect if other is not dialect), f"{dialect}/elsewhere"):
+        options = Options(extra={name: [{"name": "evil"}]}, home=home, cache=False)
+        request = render(talk(user("hi")), ROUTE_OF[dialect], options=options)
+        assert request.body == plain.body
+        assert "extra-fields" in [decision.reason for decision in request.report.decisions]
+
+
 @pytest.mark.parametrize("dialect", Dialect)
 def test_all_that_a_request_says_of_the_conversation_is_ours(dialect: Dialect) -> None:
     options = Options(stream=True)

@@ -183,7 +183,7 @@ def _labels(asked: JsonObject, room: str, situation: Situation) -> JsonObject | 
 def settle_extra(situation: Situation) -> JsonObject:
     """The fields that no option covers, if the target is one that knows them."""
     options, target = situation.options, situation.context.target
-    if not options.extra or not options.home or target.understands(options.home):
+    if not options.extra or target.is_sent_extra_of(options.home):
         return options.extra
     detail = f"fields that only {options.home} knows were left out: {', '.join(sorted(options.extra))}"
     situation.decisions.append(projected(Action.DROPPED, "extra-fields", detail))
