@@ -12,6 +12,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from legato.model import BROKEN_OFF, Answer, CallKind, Ending, JsonObject, ToolCall
+from legato.wire.arguments import written_arguments
 from legato.wire.bounds import Bounds
 from legato.wire.context import Names
 from legato.wire.contract import StreamDecoder
@@ -50,17 +51,20 @@ class OfferedTools:
         )
 
     def restored(self, call: ToolCall, *, is_whole: bool) -> ToolCall:
-        """`call` as a call of its tool. With `is_whole`, text that is no JSON is taken for what the tool is to read."""
+        """`call` as a call of its tool. With `is_whole`, text that is no JSON is all that the model had to write.
+
+        The client knows its tool as one that takes free text, and takes no other call of it: so what was not asked for
+        is handed on as it was written, and the tool says what is wrong with it.
+        """
         is_free, call = self.takes_free_text(call), self.named(call)
         if not is_free:
             return call
-        text = call.arguments.get("input")
-        if call.raw is None and isinstance(text, str) and len(call.arguments) == 1:
-            return replace(call, kind=CallKind.CUSTOM)
-        if is_whole and call.raw is not None and call.raw.lstrip()[:1] != "{":
-            # The model wrote the text itself, without the JSON around it.
-            return replace(call, kind=CallKind.CUSTOM, arguments={"input": call.raw}, raw=None, finished=True)
-        return call
+        written = written_arguments(call)
+        is_text = call.raw is not None and written.lstrip()[:1] != "{"  # without the JSON around it
+        values = tuple(call.arguments.values())
+        text = values[0] if len(values) == 1 and isinstance(values[0], str) else written
+        finished = call.finished or (is_whole and is_text)
+        return replace(call, kind=CallKind.CUSTOM, arguments={"input": text}, raw=None, finished=finished)
 
     def _tool(self, call: ToolCall) -> tuple[str, str]:
         return (call.namespace, call.name) if call.namespace else self._names.namespaced(call.name) or ("", call.name)
@@ -134,6 +138,6 @@ class RestoringDecoder:
         restored = self._offered.restored(call, is_whole=False)
         if number not in self._waiting:
             return [BlockDone(restored, number)]
-        if restored.kind is not CallKind.CUSTOM and restored.raw is not None:
-            return []  # only how the answer ends tells whether this is free text, so it is in the answer alone
+        if call.raw is not None:
+            return []  # only how the answer ends tells whether this is all of it, so it is in the answer alone
         return list(deltas_of_call(restored, number))

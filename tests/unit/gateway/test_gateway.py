@@ -237,6 +237,16 @@ def test_a_custom_tool_is_called_by_every_family_and_comes_back_as_one(family: s
     assert seen_by(gateway.world).refusals == []
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_custom_tool_is_called_as_one_though_the_model_made_up_arguments_of_its_own(stream: bool) -> None:
+    gateway = simulated_gateway(FAMILIES["kimi"])
+    said = [{"role": "user", "content": 'call apply_patch with {"patch": "*** Begin", "force": true}'}]
+    items = output_of(codex(gateway, said, tools=CODEX_TOOLS, stream=stream))
+    (call,) = [item for item in items if item["type"].endswith("_call")]
+    assert (call["type"], call["status"]) == ("custom_tool_call", "completed")
+    assert json.loads(call["input"]) == {"patch": "*** Begin", "force": True}
+
+
 @each_family
 def test_two_servers_may_have_a_tool_of_the_same_name(family: str) -> None:
     gateway = simulated_gateway(FAMILIES[family])

@@ -32,6 +32,7 @@ from legato.request import parse
 from legato.request.request import Request
 from legato.tools.checks import Runnable, check_call
 from legato.tools.registry import Tool, ToolBox
+from legato.wire.arguments import read_arguments
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
@@ -224,6 +225,41 @@ def test_text_that_a_model_wrote_without_json_around_it_is_the_text() -> None:
     (made,) = request.decode({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).entry.blocks
     assert isinstance(made, ToolCall)
     assert (made.kind, made.arguments, made.raw) == (CallKind.CUSTOM, {"input": "*** Begin Patch"}, None)
+
+
+OTHER_ARGUMENTS: list[tuple[str, str]] = [
+    ('{"patch":"*** x"}', "*** x"),
+    ('{"input":"*** x","dry":true}', '{"input":"*** x","dry":true}'),
+    ('{"input":["*** x"]}', '{"input":["*** x"]}'),
+    ("{}", "{}"),
+    ('["*** x"]', '["*** x"]'),
+    ("*** Begin Patch", "*** Begin Patch"),
+    ('{"input":"*** x}', '{"input":"*** x}'),
+    ('{"input":"*** x"; }', '{"input":"*** x"; }'),
+]
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(("written", "text"), OTHER_ARGUMENTS)
+@pytest.mark.parametrize("route", ["kimi/kimi-k2-thinking", "anthropic/claude-sonnet-4-5"])
+def test_a_custom_tool_is_called_with_free_text_whatever_the_model_wrote(
+    route: str, written: str, text: str, streamed: bool
+) -> None:
+    request = render(talk(user("hi")), route, tools=[PATCH])
+    value, raw, finished = read_arguments(written)
+    wire = ToolCall("apply_patch", value, "call_1", raw=raw, finished=finished)
+    parts = dialect_parts(request.target.dialect)
+    answer = Answer(Entry(Speaker.AI, (wire,), ending=Ending.CALLS), response_id="r1")
+    told: list[Delta] = []
+    if streamed:
+        decoder = request.decoder()
+        told = [delta for data in parts.reply_stream(answer, "m") for delta in decoder.feed(data)]
+        (made,) = decoder.finish().calls
+    else:
+        (made,) = request.decode(parts.reply(answer, "m")).calls
+    assert (made.kind, made.arguments, made.raw) == (CallKind.CUSTOM, {"input": text}, None)
+    if told:
+        assert_told(told, made)
 
 
 @pytest.mark.parametrize("route", ALL_ROUTES)
