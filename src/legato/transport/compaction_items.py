@@ -21,6 +21,8 @@ TRIGGER = "compaction_trigger"
 COMPACTION = "compaction"
 _KINDS = frozenset({COMPACTION, "compaction_summary", "context_compaction"})
 """what clients of different ages call the item when they send it back"""
+_SAID = "said before"
+"""in front of a response's id: what the user said never has the id of an item that the response gave"""
 
 
 def ends_with_trigger(body: JsonObject) -> bool:
@@ -50,7 +52,8 @@ def compacted_content(block: Block) -> str:
 def compaction_body(body: JsonObject, response: JsonObject) -> JsonObject:
     """What `/responses/compact` answers to `body` with: all that the user said, and the item of `response`."""
     asked = [item for item in as_objects(input_items(body)) if item.get("role") == "user"]
-    said = [given_out(item, minted_id("msg_", response["id"], place)) for place, item in enumerate(asked)]
+    seed = f"{_SAID} {response['id']}"
+    said = [given_out(item, minted_id("msg_", seed, place)) for place, item in enumerate(asked)]
     return {
         "id": response["id"],
         "object": "response.compaction",

@@ -119,14 +119,18 @@ _PAGE = 20
 _LARGEST_PAGE = 100
 """items of a list at most; OpenAI's choice"""
 _ITEM_IDS = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_"}
+_GIVEN = "given to"
+"""in front of a response's id: what it was given to never has the id of an item that it gave"""
 
 
 def list_inputs(stored: Stored, query: Mapping[str, str]) -> JsonObject:
     """What a response was given to, as items that all have an id: the page of it that `query` asks for."""
     response_id: str = stored.response["id"]
+    given = as_objects(input_items(stored.body))
+    prefixes = [_ITEM_IDS.get(as_text(item.get("type")) or "message", "item_") for item in given]
     items = [
-        given_out(item, minted_id(_ITEM_IDS.get(as_text(item.get("type")) or "message", "item_"), response_id, place))
-        for place, item in enumerate(as_objects(input_items(stored.body)))
+        given_out(item, minted_id(prefix, f"{_GIVEN} {response_id}", place))
+        for place, (prefix, item) in enumerate(zip(prefixes, given, strict=True))
     ]
     if query.get("order") != "asc":
         items.reverse()

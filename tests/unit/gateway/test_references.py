@@ -9,7 +9,11 @@ import pytest
 
 from gateway_clients import FAMILIES, Heard, hear, post, seen_by, simulated_gateway
 from legato.gateway.gateway import Gateway
+from legato.model.json_access import as_objects, as_text
+from legato.transport.compaction_items import compaction_body
 from legato.transport.contract import Ask
+from legato.transport.stored_responses import Stored, list_inputs
+from legato.wire.growing import minted_id
 
 CLAUDE, OPENAI, GEMINI = "anthropic/claude-sonnet-4-5", "openai-responses/gpt-5.1", "gemini/gemini-3-pro-preview"
 READ: Any = {
@@ -74,6 +78,26 @@ def test_an_item_that_is_not_kept_for_this_tenant_is_refused(tenant: str) -> Non
     assert refused.status == 400
     assert kept[0]["id"] in refused.json["error"]["message"]
     assert len(seen_by(gateway.world).requests) == 1
+
+
+def test_an_item_that_a_response_was_given_to_is_never_taken_for_one_that_it_gave() -> None:
+    gateway = simulated_gateway(CLAUDE)
+    response = respond(gateway, [{"role": "user", "content": text} for text in ("hello", "are you there?")]).json
+    path = f"/v1/responses/{response['id']}/input_items"
+    for given in hear(gateway, Ask(method="GET", path=path, headers={}, body=b"")).json["data"]:
+        refused = respond(gateway, refer([given]))
+        assert refused.status == 400
+        assert given["id"] in refused.json["error"]["message"]
+
+
+def test_what_was_said_and_what_it_was_made_into_have_ids_of_their_own() -> None:
+    response: Any = {"id": "resp_1", "created_at": 0, "usage": None}
+    body: Any = {"input": [{"role": "user", "content": "hello"}] * 3}
+    outputs = [minted_id("msg_", "resp_1", place) for place in range(3)]
+    response["output"] = [{"type": "message", "id": item_id} for item_id in outputs]
+    compacted = [as_text(item.get("id")) for item in as_objects(compaction_body(body, response)["output"])]
+    listed = [as_text(item.get("id")) for item in as_objects(list_inputs(Stored("", response, body), {})["data"])]
+    assert len({*compacted, *listed}) == 3 + 3 + 3
 
 
 ELSEWHERE: dict[str, tuple[str, Any, str]] = {
