@@ -134,6 +134,7 @@ class Relay:
                         yield b"".join(told)
             if self._answer is not None:
                 last = speaker.finish(self._answer)
+                self._prepare_for_next()
                 await self._keep(self._answer)  # first: OpenAI's client hangs up when it reads the last event
                 yield b"".join(last)
             if speaker.is_cut:
@@ -175,7 +176,6 @@ class Relay:
 
     async def _keep(self, answer: Answer) -> None:
         """The client is given the whole answer: it is part of the conversation now."""
-        self._prepare_for_next()
         await self._remember()
         if self._told is not None and self._target is not None:
             await self._told(answer, self._target)
@@ -195,14 +195,15 @@ class Relay:
     def _prepare_for_next(self) -> None:
         """Render a conversation that went through as it came, if it will not do so again.
 
-        What the client gives back of a thought is a carrier, or nothing, so the next request has to be rendered. Nobody
-        waits for anything while the client works.
+        What the client gives back of a thought is a carrier, or nothing, so the next request has to be rendered. This
+        is done before the last event of a stream, when only the end is still to be told: the client has all it can work
+        with, and an answer that is not streamed would come later by as much as the next one comes sooner.
         """
         said, target = self._said, self._target
         if not self.done.unchanged or target is None or not holds_reasoning(self._speaker.entry):
             return
         parsed = said.parsed
-        with suppress(LegatoError):  # that it cannot be is said when it has to be
+        with suppress(LegatoError, RecursionError):  # that it cannot be is said when it has to be
             prepare(self._recalled.talk, target, tools=parsed.tools, system=parsed.system, options=parsed.options)
 
     def _release(self) -> None:

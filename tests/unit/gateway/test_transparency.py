@@ -13,7 +13,7 @@ from gateway_clients import hear, post
 from gateway_support import body_of, door
 from legato.gateway.gateway import Gateway
 from legato.gateway.intake import NOT_JSON
-from legato.model import Answer, Dialect, Ending, Entry, Options, Speaker, Text, Thinking
+from legato.model import Answer, Block, Dialect, Ending, Entry, Options, Speaker, Text, Thinking
 from legato.request import resolve
 from legato.routing import Policy, Profile, Route
 from legato.transport import WireRequest
@@ -126,15 +126,36 @@ def test_what_goes_through_is_not_rendered_and_nothing_is_said_to_have_been_done
     assert "legato.render" not in caplog.text
 
 
+def answer_of(*blocks: Block) -> Answer:
+    return Answer(Entry(Speaker.AI, blocks, origin=resolve(CLAUDE).origin(), ending=Ending.DONE))
+
+
+SAID = Text("Hello.")
+THOUGHT = Thinking("Hm.", native={"signature": "c2lnbmVk"})
+
+
 @pytest.mark.parametrize("thinks", [True, False])
 def test_what_the_client_cannot_give_back_as_it_was_is_rendered_before_the_client_asks_again(thinks: bool) -> None:
-    text = Text("Hello.")
-    blocks = (Thinking("Hm.", native={"signature": "c2lnbmVk"}), text) if thinks else (text,)
-    answer = Answer(Entry(Speaker.AI, blocks, origin=resolve(CLAUDE).origin(), ending=Ending.DONE))
-    gateway = gateway_to(CLAUDE, whole_stream(CLAUDE, answer))
+    gateway = gateway_to(CLAUDE, whole_stream(CLAUDE, answer_of(*([THOUGHT] if thinks else []), SAID)))
     hear(gateway, post("/v1/messages", {**MESSAGES, "stream": True}))
     ((_, told),) = gateway._recall._kept.of("")
     assert (len(told.recorded) > 0, told.bytes_held > told.size) == (thinks, thinks)
+
+
+def test_nothing_is_rendered_for_the_next_request_before_an_answer_that_is_not_streamed() -> None:
+    gateway = gateway_to(CLAUDE, whole_stream(CLAUDE, answer_of(THOUGHT, SAID)))
+    hear(gateway, post("/v1/messages", MESSAGES))
+    ((_, told),) = gateway._recall._kept.of("")
+    assert len(told.recorded) == 0
+
+
+@pytest.mark.parametrize("levels", range(380, 490, 5))  # some of these can be read and judged, and not rendered
+def test_a_whole_answer_reaches_the_client_though_the_next_request_cannot_be_rendered(levels: int) -> None:
+    schema = '{"type": "object", "properties": {"a":' * levels + "{}" + "}}" * levels
+    written = json.dumps({**MESSAGES, "stream": True, "tools": [{"name": "read", "input_schema": None}]})
+    gateway = gateway_to(CLAUDE, whole_stream(CLAUDE, answer_of(THOUGHT, SAID)))
+    heard = hear(gateway, post("/v1/messages", written.replace("null", schema).encode()))
+    assert (heard.is_cut, b"message_stop" in heard.body) == (False, heard.status == 200)
 
 
 # --- what is rendered anew --------------------------------------------------------------------------------------------
