@@ -47,9 +47,11 @@ def unchanged_body(said: ClientRequest, target: Target, told: Told, rendered: Ca
         return None
     if any(map(target.is_home_of, told.thinkers)):
         return None  # the provider's own, which the client has left out
+    if refused_in(said, target, told.judge):
+        return None
     if said.delivery.model != target.model and not _suits_another(said, rendered()):
         return None
-    return None if refused_in(said, target, told.judge) else renamed_body(said, target)
+    return renamed_body(said, target)
 
 
 def renamed_body(said: ClientRequest, target: Target) -> bytes:
