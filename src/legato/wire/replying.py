@@ -80,6 +80,7 @@ class EventWriter(ABC):
         is_theirs = response_id.startswith(self.id_prefix)
         self.response_id = response_id if is_theirs else minted_id(self.id_prefix, response_id, 0)
         self.usage = usage or Usage()
+        """what is known of it before the answer is whole; if nobody says more, it is told at the end as well"""
         self.unsplit_calls = unsplit_calls or self.calls_come_whole
         self.joins_usage = joins_usage
         self.output: list[JsonObject] = []

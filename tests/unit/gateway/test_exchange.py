@@ -104,17 +104,16 @@ def test_thinking_is_still_open_where_an_answer_failed_after_nothing_else(client
     assert b"response.output_item.done" not in heard.body
 
 
+def not_streamed(ask: Ask) -> Ask:
+    body = json.loads(ask.body)
+    body.pop("stream", None)
+    path = ask.path.replace("streamGenerate", "generate")
+    return replace(ask, path=path, query={}, body=json.dumps(body).encode())
+
+
 @each_client
 def test_an_answer_that_is_not_streamed_fails_with_a_status_however_far_it_came(client: str) -> None:
-    body = {**json.loads(ASKS[client].body)}
-    body.pop("stream", None)
-    whole = replace(
-        ASKS[client],
-        path=ASKS[client].path.replace("streamGenerate", "generate"),
-        query={},
-        body=json.dumps(body).encode(),
-    )
-    heard = hear(alone(KIMI, failing_stream(KIMI, Point.CALL, Failing.CUT)), whole)
+    heard = hear(alone(KIMI, failing_stream(KIMI, Point.CALL, Failing.CUT)), not_streamed(ASKS[client]))
     assert (heard.status, heard.is_cut) == (502, False)
 
 
@@ -309,6 +308,28 @@ def test_an_answer_that_ends_with_a_new_word_ends_in_order(client: str, answer: 
     assert report is not None
     [decision] = [one for one in report.decisions if one.reason == "unknown-ending"]
     assert "enough_said" in decision.detail
+
+
+def told_usage(body: Any) -> tuple[int, int]:
+    """The tokens in and out that a client of Anthropic or Gemini is told at the end."""
+    told = body.get("usage") or body["usageMetadata"]
+    return (
+        told.get("input_tokens", told.get("promptTokenCount")),
+        told.get("output_tokens", told.get("candidatesTokenCount")),
+    )
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("client", ["anthropic", "gemini"])
+def test_where_a_provider_says_nothing_of_usage_the_client_is_told_what_is_guessed(client: str, stream: bool) -> None:
+    gateway = alone(KIMI, whole_stream(KIMI, replace(WHOLE, usage=None)))
+    heard = hear(gateway, ASKS[client] if stream else not_streamed(ASKS[client]))
+    events = events_in([heard.body], door(Dialect.ANTHROPIC)) if stream else [heard.json]
+    last = next(event for event in reversed(events) if not {"usage", "usageMetadata"}.isdisjoint(event))
+    report = gateway.reports.find(heard.headers["x-legato-request"])
+    assert report is not None
+    assert (report.usage, report.sent_tokens > 0) == (None, True)
+    assert told_usage(last) == (report.sent_tokens, 0)
 
 
 def test_an_answer_that_broke_off_is_remembered() -> None:

@@ -65,7 +65,7 @@ class Writer(EventWriter):
 
     def body(self, answer: Answer) -> JsonObject:
         """The message."""
-        return self._message(answer.usage or Usage()) | {"content": self.output, "stop_reason": self.reason(answer)}
+        return self._message(answer.usage or self.usage) | {"content": self.output, "stop_reason": self.reason(answer)}
 
     def begin(self) -> list[Event]:
         """The message without its content."""
@@ -104,7 +104,7 @@ class Writer(EventWriter):
     def end(self, answer: Answer) -> list[Event]:
         """How the message ended, and what it cost."""
         ended = {"stop_reason": self.reason(answer), "stop_sequence": None}
-        usage = _usage(answer.usage or Usage())
+        usage = _usage(answer.usage or self.usage)
         return [{"type": "message_delta", "delta": ended, "usage": usage}, {"type": "message_stop"}]
 
     def _message(self, usage: Usage) -> JsonObject:

@@ -53,7 +53,7 @@ class Writer(EventWriter):
         return {
             "output": {"message": assistant(self.output)},
             "stopReason": self.reason(answer),
-            "usage": _usage(answer.usage or Usage()),
+            "usage": _usage(answer.usage or self.usage),
             "metrics": {"latencyMs": 0},
         }
 
@@ -103,7 +103,7 @@ class Writer(EventWriter):
 
     def end(self, answer: Answer) -> list[Event]:
         """How the message ended, and what it cost."""
-        told = {"usage": _usage(answer.usage or Usage()), "metrics": {"latencyMs": 0}}
+        told = {"usage": _usage(answer.usage or self.usage), "metrics": {"latencyMs": 0}}
         return [{"messageStop": {"stopReason": self.reason(answer)}}, {"metadata": told}]
 
     def frame(self, event: JsonObject) -> bytes:

@@ -87,7 +87,7 @@ class Writer(EventWriter):
         for block in answer.entry.blocks:
             if isinstance(block, HostedTool) and block.native is not None:
                 candidate |= {name: block.native[name] for name in _BESIDE if name in block.native}
-        return response | {"usageMetadata": _usage(answer.usage or Usage())}
+        return response | {"usageMetadata": _usage(answer.usage or self.usage)}
 
 
 def _prose(block: Growing, text: str) -> JsonObject:

@@ -107,7 +107,7 @@ class Writer(EventWriter):
 
     def _ended(self, answer: Answer) -> JsonObject:
         reason = self.reason(answer)
-        return {"finishReason": {"unified": reason, "raw": reason}, "usage": _usage(answer.usage or Usage())}
+        return {"finishReason": {"unified": reason, "raw": reason}, "usage": _usage(answer.usage or self.usage)}
 
 
 def _usage(usage: Usage) -> JsonObject:
