@@ -68,7 +68,8 @@ class OpenedBody(Struct):
     opening: Opening | None = None
     """if it is a long one and nothing about it is unusual"""
     is_json: bool = True
-    """whether it says what is written in it; else it is only nearly JSON, and no provider would read it"""
+    """whether it is JSON as every server reads it; else it was read leniently, and what it says may differ from what is
+    written"""
 
 
 def open_body(data: bytes, messages_field: str, known: Iterable[Opening] | None = None) -> OpenedBody:

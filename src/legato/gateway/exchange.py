@@ -335,6 +335,7 @@ class Relay:
     def _asks_as_said(self, route: Route, target: Target) -> bool:
         """Whether nothing is asked but what the client said: nothing that the operator set, or the provider refused."""
         asked = self._said.parsed.options
+        # options_at gives the very same object where it adds nothing.
         is_refused = bool(self._recalled.told.refused_content(target))
         return self._summary is None and options_at(route, asked) is asked and not is_refused
 

@@ -108,7 +108,7 @@ class Told(Struct):
 
     @property
     def talk(self) -> Conversation:
-        """What was said, with the answers as they were given."""
+        """What was said, with the answers as they were given. Whoever asks makes what was not recorded yet recorded."""
         if self.unrecorded:
             self.recorded.take(self.unrecorded)
             self.unrecorded = []

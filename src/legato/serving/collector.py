@@ -63,15 +63,15 @@ async def rare_collections(serving: Serving) -> AsyncGenerator[None]:
 
 
 async def _collect(serving: Serving) -> None:
-    """Look at what is new between answers and not while one is made; at everything when nobody waits."""
+    """Look at what is new in moments when nobody waits for first words; at everything when nothing is on its way."""
     seen, looked = 0, anyio.current_time()
     while True:
         if serving.is_awaited and anyio.current_time() - looked < LATEST:
             await anyio.sleep(SOON)
             continue
         busy = serving.is_busy
-        # How many are new is not how many there are to look at: what is freed meanwhile, old or new, is taken off. So
-        # the number says only how much the heap has grown, and a look at little costs next to nothing.
+        # gc counts what was made less what was freed, so this is how much the heap has grown, and not how much there is
+        # to look at: a look at little costs next to nothing.
         seen += gc.get_count()[0]
         if seen >= (OVERDUE if busy else DUE):
             gc.collect()

@@ -55,14 +55,14 @@ class CorkedTransport:
 
 
 class FirstWords:
-    """Answers of which no word is out yet, on all connections of a server."""
+    """Answers of which no first bytes are out yet, on all connections of a server; a sign of life counts as such."""
 
     def __init__(self) -> None:
         self.awaited = 0
         """how many"""
 
     async def hasten(self, answer: Callable[[Send], Awaitable[None]], send: Send, transport: CorkedTransport) -> None:
-        """Let `answer` be written to `transport`, with `send`: its first words wait for nobody's work."""
+        """Let `answer` be written to `transport`, with `send`: its first bytes wait for nobody's work."""
         is_out = False
 
         async def sent(message: Message) -> None:
