@@ -158,7 +158,7 @@ class Gateway:
     ) -> WireResponse:
         match door.operation:
             case Operation.MODELS | Operation.MODEL:
-                return _json(models_body(door, {name: self._target_of(name) for name in self.names.offered}))
+                return _json(models_body(door, self._targets(door.name)))
             case Operation.STORED | Operation.FORGET | Operation.INPUTS | Operation.CANCEL:
                 return _json(await self._stored(ask, door, tenant))
             case Operation.COUNT:
@@ -362,9 +362,11 @@ class Gateway:
         await self._recall.forget(door.name, tenant)
         return {"id": door.name, "object": "response", "deleted": True}
 
-    def _target_of(self, model: str) -> Target:
-        """The target that a request for `model` would open with."""
-        return self.world.target(self.names.find(model).routes[0].name)
+    def _targets(self, model: str) -> dict[str, Target]:
+        """What is offered, and `model` if it names somebody: the target that a request for each would open with."""
+        is_somebody = bool(model) and self.names.named(model) is not None
+        names = [*self.names.offered, *([model] if is_somebody else [])]
+        return {name: self.world.target(self.names.find(name).routes[0].name) for name in names}
 
 
 def _spoken_anew(speaker: AnswerSpeaker, answer: Answer, target: Target) -> JsonObject:

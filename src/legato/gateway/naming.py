@@ -40,14 +40,15 @@ class ModelNames:
             return self._chosen(by_hand)
         if prefix in self.profiles:
             return self.profiles[prefix]
+        return self.named(model) or self.default
+
+    def named(self, model: str) -> Profile | None:
+        """The profile that is meant by `model`; None if nobody is, so that the default answers."""
         if model in self.profiles:
             return self.profiles[model]
         if (named := self._route(model)) is not None:
             return named
-        for pattern, profile in self._patterns.items():
-            if fnmatchcase(model, pattern):
-                return profile
-        return self.default
+        return next((profile for pattern, profile in self._patterns.items() if fnmatchcase(model, pattern)), None)
 
     @property
     def offered(self) -> list[str]:

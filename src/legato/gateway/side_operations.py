@@ -24,7 +24,7 @@ from legato.wire.contract import Parsed
 def models_body(door: Door, offered: Mapping[str, Target]) -> JsonObject:
     """What is offered, or the one model that the client asks about; raises `UnknownTarget` if there is none.
 
-    `offered` holds profiles and routes by their names, each with the target that answers first under it.
+    `offered` holds profiles, routes and what else names one, each with the target that answers first under it.
     """
     habits = client_habits(door)
     cards = [ModelCard(name, target.provider, target.capabilities) for name, target in offered.items()]

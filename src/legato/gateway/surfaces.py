@@ -28,6 +28,7 @@ _APIS: tuple[tuple[re.Pattern[str], Dialect], ...] = (
 )
 _METHODS = ("POST", "GET", "DELETE")
 _MODELS = re.compile(r"(?:/v1(?:beta|alpha)?)?/models(?:/.+)?$")
+_DONE_WITH_MODEL = re.compile(r"/models/.+:[^/]+/*$")
 _GOOGLE_ONLY = re.compile(r"/v1(?:beta|alpha)/models")
 
 
@@ -43,15 +44,23 @@ def find_door(ask: Ask) -> Door | None:
 
 
 def doors_beside(ask: Ask) -> dict[str, Door]:
-    """What is at the path of `ask`, by the method that leads there."""
-    asks = {method: replace(ask, method=method) for method in _METHODS if method != ask.method}
-    return {method: door for method, other in asks.items() if (door := find_door(other)) is not None}
+    """What is at the path of `ask`, by the method that leads there.
+
+    That is nothing if `ask` posts to a model for what nobody does here (`:embedContent`), though a name may end so.
+    """
+    return {} if ask.method == "POST" and _DONE_WITH_MODEL.search(ask.path) else _doors_of_others(ask)
 
 
 def door_or_any(ask: Ask) -> Door:
     """The door that `ask` came to, or would have with another method; else that of the API whose errors most read."""
     anywhere = Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)
-    return find_door(ask) or next(iter(doors_beside(ask).values()), anywhere)
+    return find_door(ask) or next(iter(_doors_of_others(ask).values()), anywhere)
+
+
+def _doors_of_others(ask: Ask) -> dict[str, Door]:
+    """The doors that other methods lead to."""
+    asks = {method: replace(ask, method=method) for method in _METHODS if method != ask.method}
+    return {method: door for method, other in asks.items() if (door := find_door(other)) is not None}
 
 
 def _door(ask: Ask, path: str, dialect: Dialect, start: int) -> Door | None:

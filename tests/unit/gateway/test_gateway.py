@@ -645,6 +645,20 @@ def test_a_model_whose_name_has_a_colon_is_told_by_itself() -> None:
     assert (heard.status, heard.json["id"]) == (200, free)
 
 
+@pytest.mark.parametrize(("name", "status"), [(KIMI, 200), ("gpt-5", 200), ("kimi", 404), ("claude-9", 404)])
+def test_a_model_is_told_of_if_its_name_means_somebody(name: str, status: int) -> None:
+    gateway = Gateway(simulated_world(), CLAUDE, models={"gpt-*": KIMI}, key=b"a key for tests")
+    heard = hear(gateway, Ask(method="GET", path=f"/v1/models/{name}", headers={}, body=b""))
+    assert heard.status == status
+    assert status != 200 or heard.json["id"] == name
+
+
+def test_what_nobody_does_with_a_model_is_not_served_and_google_is_told_in_its_words() -> None:
+    heard = hear(simulated_gateway(CLAUDE), post("/v1beta/models/gemini-embedding-001:embedContent", {"content": {}}))
+    assert (heard.status, heard.json["error"]["status"]) == (404, "NOT_FOUND")
+    assert "is not served here" in heard.json["error"]["message"]
+
+
 def test_the_models_that_are_listed_are_those_that_can_be_asked_for() -> None:
     gateway = simulated_gateway(AROUND)
     heard = hear(gateway, Ask(method="GET", path="/v1/models", headers={}, body=b""))
