@@ -363,9 +363,10 @@ LONG = b"a" * 400_000
         HEAD + b"x: " + LONG + b"\r\n\r\n",
         HEAD + b"content-length: ten\r\n\r\n",
         HEAD + b"content-length: 5\r\ncontent-length: 6\r\n\r\n",
+        HEAD + b"content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         b"GET /" + LONG + b" HTTP/1.1\r\nhost: localhost\r\n\r\n",
     ],
-    ids=["nonsense", "many headers", "a long header", "no length", "two lengths", "a long path"],
+    ids=["nonsense", "many headers", "a long header", "no length", "two lengths", "a length and chunks", "a long path"],
 )
 def test_what_is_not_http_is_refused_and_the_connection_closed(bench: Bench, request_: bytes) -> None:
     data = b""

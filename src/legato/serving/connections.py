@@ -3,6 +3,7 @@
     a request that does not come        closed after a while; told 408 if it had begun
     a client that does not read         nothing more is made for it, and after a while the connection is broken
     an answer that breaks off           so does the connection, also before anything was said
+    a request of two lengths            told 400: where it ends is read in two ways, and what follows may be another's
 
 A connection between two requests is uvicorn's own business (`timeout_keep_alive`), and a body that does not come is
 that of the application, where its API is known.
@@ -15,7 +16,7 @@ from functools import partial
 from typing import Any, ClassVar, cast
 
 import h11
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from legato.serving.contract import ConnectionCut, ConnectionPatience
@@ -23,6 +24,13 @@ from legato.serving.corking import CorkedTransport, FirstWords
 
 _NO_HEAD = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 """for a client that began a request and did not go on: without a path there is no API in whose words to tell it"""
+
+_LENGTHS = {b"content-length", b"transfer-encoding"}
+"""headers of which a request has one: https://www.rfc-editor.org/rfc/rfc9112#section-6.1"""
+_REFUSED: tuple[Message, ...] = (
+    {"type": "http.response.start", "status": 400, "headers": [(b"connection", b"close"), (b"content-length", b"0")]},
+    {"type": "http.response.body"},
+)
 
 
 def impatient_protocol(patience: ConnectionPatience, words: FirstWords) -> type[H11Protocol]:
@@ -71,6 +79,10 @@ class _ImpatientProtocol(_BreakableProtocol):
         self._wait_for_head()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _LENGTHS.issubset(name for name, _ in scope["headers"]):
+            for message in _REFUSED:
+                await send(message)
+            return
         await self.first_words.hasten(partial(super()._serve, scope, receive), send, self._corked)
 
     def connection_lost(self, exc: Exception | None) -> None:
