@@ -30,6 +30,7 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary
+from legato.wire.bounds import Bounds
 from legato.wire.contract import Parsed
 from legato.wire.gemini import DIALECT
 from legato.wire.gemini.parse import parse
@@ -343,3 +344,9 @@ def test_numbers_in_quotes_are_numbers() -> None:
     assert (read.options.max_tokens, read.options.temperature, read.options.thinking_budget) == (77, 0.5, 128)
     assert read == parse({"contents": contents, "generationConfig": written_thinking})
     assert quoted["maxOutputTokens"] == "77"
+
+
+def test_a_content_may_hold_more_calls_than_an_answer_that_comes_in() -> None:
+    parts = [{"functionCall": {"name": "look", "id": f"c{number}", "args": {}}} for number in range(Bounds().calls + 1)]
+    (entry,) = parse({"contents": [{"role": "model", "parts": parts}]}).entries
+    assert len(entry.calls) == len(parts)

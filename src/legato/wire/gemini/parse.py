@@ -33,7 +33,9 @@ from legato.model import (
     ToolSpec,
     ingest,
 )
+from legato.model.ingestion import MAX_NODES
 from legato.model.json_access import as_id, as_list, as_object, as_text
+from legato.wire.bounds import Bounds
 from legato.wire.builder import AnswerBuilder
 from legato.wire.collected import Collected
 from legato.wire.contract import NotHeld, NotUnderstood, Parsed
@@ -299,7 +301,8 @@ def _effort(level: str) -> str | None:
 
 
 def _read_answer(parts: Sequence[JsonObject]) -> tuple[Block, ...]:
-    builder = AnswerBuilder(NameTable(NameRule.GEMINI))  # nothing was projected, so every name stands for itself
+    # Nothing was projected, so every name stands for itself; and how much a body may hold is asked when it is ingested.
+    builder = AnswerBuilder(NameTable(NameRule.GEMINI), Bounds(blocks=MAX_NODES, calls=MAX_NODES))
     reader = PartReader(builder)
     for part in parts:
         reader.take(part)
