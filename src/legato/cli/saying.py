@@ -10,7 +10,8 @@ import re
 
 _OURS = r"\x1b\[(?:[012]|3[0-7])m"
 """the colours of this program: none of them hides what is there"""
-_OBEYED = re.compile(rf"{_OURS}|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
+_OBEYED = re.compile(rf"{_OURS}|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]|\r(?!\n)")
+"""and halves of surrogate pairs, as names that are not UTF-8 hold them: most terminals cannot be sent any"""
 
 
 def escape_controls(text: str) -> str:
@@ -43,4 +44,7 @@ def say_data(text: str) -> None:
 
 def _escaped(match: re.Match[str]) -> str:
     found = match[0]
-    return found if len(found) > 1 else f"\\x{ord(found):02x}"
+    if len(found) > 1:
+        return found  # a colour of ours
+    code = ord(found)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

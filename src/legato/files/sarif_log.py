@@ -6,6 +6,7 @@ Out: one SARIF log with one run, as JSON, without secrets: it is made to be uplo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import PurePath
@@ -98,4 +99,4 @@ def _told(finding: Finding) -> str:
 
 
 def _uri(file: str) -> str:
-    return quote(PurePath(file).as_posix())
+    return quote(os.fsencode(PurePath(file).as_posix()))

@@ -20,6 +20,7 @@ from legato.formats.lines import Marks
 from legato.formats.patching.records import Rewritten
 from legato.formats.patching.splices import Splice
 from legato.model import Dialect, Target, ToolSpec
+from legato.model.ingestion import encodable
 from legato.transcript.conversation import Conversation
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ class Outgoing:
 
     @property
     def cwd(self) -> str:
-        """The folder that the session is about."""
-        return self.meta.get("cwd") or self._setting.cwd
+        """The folder that the session is about; a byte that is not UTF-8 is U+FFFD in it, as most agents see it."""
+        return encodable(self.meta.get("cwd") or self._setting.cwd)
 
     @property
     def began(self) -> float:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from legato.cli.saying import escape_controls, unfinished_control
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.streamed_text import StreamedText
+from legato.files.json_text import encode_json
 from legato.model import Usage
 from legato.session import events
 
@@ -247,4 +248,4 @@ def _plain(value: Struct) -> dict[str, Any]:
 
 
 def _line(value: Any) -> str:
-    return msgspec.json.encode(value).decode() + "\n"
+    return encode_json(value).decode() + "\n"

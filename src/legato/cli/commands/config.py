@@ -50,6 +50,7 @@ def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> Non
     from legato.cli.settings.files import load
     from legato.cli.settings.layers import BUILT_IN, every_setting
     from legato.cli.terminal.reveal import reveal_line
+    from legato.files.json_text import encode_indented
 
     loaded = load(config=file)
     rows = {
@@ -59,7 +60,7 @@ def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> Non
     }
     if as_json:
         plain = {key: {"value": value, "origin": place} for key, (value, place) in rows.items()}
-        say_data(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
+        say_data(encode_indented(plain).decode())
         return
     for key, (value, place) in rows.items():
         told = "" if value is None else msgspec.json.encode(value).decode()
@@ -86,12 +87,13 @@ def explain(route: str, file: Path | None = None, as_json: bool = False) -> None
     from legato.cli.settings.files import load
     from legato.cli.settings.own_catalogue import catalogue_of
     from legato.cli.terminal.reveal import reveal_line
+    from legato.files.json_text import encode_indented
 
     loaded = load(config=file)
     rows = catalogue_of(loaded.settings, loaded.origins).explain(route)
     if as_json:
         plain = {row.name: {"value": row.value, "origin": row.source} for row in rows}
-        say_data(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
+        say_data(encode_indented(plain).decode())
         return
     for row in rows:
         say(reveal_line(f"{row.name} = {msgspec.json.encode(row.value).decode()}  # {row.source}"))

@@ -153,6 +153,6 @@ def _tell_left_out(name: str, documents: Sequence[Document], chosen: Sequence[Do
 
 
 def _encoded(value: JsonObject | list[JsonObject]) -> bytes:
-    import msgspec
+    from legato.files.json_text import encode_indented
 
-    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+    return encode_indented(value) + b"\n"

@@ -32,8 +32,6 @@ def doctor(config: Path | None, online: bool, gateway: str | None, as_json: bool
     and for an answer in each API if its providers are simulated; of real ones only with --online. Its key is taken from
     GATEWAY_KEY. Exit status: 0 if nothing is broken, 3 otherwise.
     """
-    import msgspec
-
     from legato.cli.gateway_check import is_address
 
     if gateway and not is_address(gateway):
@@ -42,12 +40,13 @@ def doctor(config: Path | None, online: bool, gateway: str | None, as_json: bool
     from legato.cli.checks import Health
     from legato.cli.doctor import examine
     from legato.cli.terminal.styles import Style, paint
+    from legato.files.json_text import encode_json
 
     found = run_async(lambda: examine(config, online=online, gateway=gateway))
     styles = {Health.WELL: Style.GREEN, Health.NOTE: Style.YELLOW, Health.BROKEN: Style.RED}
     for check in found:
         if as_json:
-            say_data(msgspec.json.encode(check).decode())
+            say_data(encode_json(check).decode())
         else:
             first, *rest = _rows(f"{check.health:<7} {check.about:<9} ", check.told)
             # click takes the colours away again where they are unwanted.

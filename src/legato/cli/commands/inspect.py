@@ -111,9 +111,9 @@ def _read(input_: str, format_: str | None) -> list[Document]:
 
 
 def _encoded(value: Struct) -> str:
-    import msgspec
+    from legato.files.json_text import encode_indented
 
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return encode_indented(value).decode()
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------

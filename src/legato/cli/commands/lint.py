@@ -126,6 +126,7 @@ class _Linted:
         import msgspec
 
         from legato import files
+        from legato.files.json_text import encode_indented
 
         if form == "sarif":
             value = files.sarif(self._reports, self._unread)
@@ -134,7 +135,7 @@ class _Linted:
             levels = self._levels
             summary = {"files": len(self._reports), **{name: levels[level] for level, name in _NAMES.items()}}
             value = self._redactor.value(msgspec.to_builtins(told) | {"summary": summary})
-        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+        return encode_indented(value).decode()
 
     def sum_up(self, *, is_folder: bool) -> None:
         """Tell the numbers: of a folder for each format."""

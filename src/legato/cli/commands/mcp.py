@@ -55,6 +55,7 @@ def list_servers(as_json: bool) -> None:
     from legato.cli.chat.mcp_servers import find_servers
     from legato.cli.saying import say_data
     from legato.cli.terminal.reveal import reveal_line
+    from legato.files.json_text import encode_json
 
     found = find_servers(Path.cwd())
     if found.path is None:
@@ -64,7 +65,7 @@ def list_servers(as_json: bool) -> None:
         is_agreed = server in found.agreed
         if as_json:
             plain = {**msgspec.to_builtins(server), "agreed": is_agreed, "file": str(found.path)}
-            say_data(msgspec.json.encode(plain).decode())
+            say_data(encode_json(plain).decode())
         else:
             note = "" if is_agreed else "  (not agreed to; `legato config trust`)"
             say(f"{reveal_line(server.name)}: {reveal_line(server.shown)}{note}")

@@ -45,7 +45,7 @@ def show_file(loaded: Loaded, screen: Screen) -> None:
     if loaded.project is None:
         return
     used = {key: value for key, value in loaded.project.values.items() if key not in loaded.withheld}
-    screen.line(f"{loaded.project_file} wants to set:")
+    screen.line(f"{reveal_line(str(loaded.project_file))} wants to set:")
     _quote(loaded.withheld, screen)
     if used:
         screen.line("It also sets, which needs no trust:")

@@ -22,12 +22,12 @@ class Trust:
 
     def knows(self, place: Path, what: str) -> bool:
         """Whether `what` (a digest) was agreed to in the folder `place`."""
-        return what in self._read().get(str(place.resolve()), [])
+        return what in self._read().get(_name(place), [])
 
     def remember(self, place: Path, what: str) -> None:
         """Keep the agreement to `what` in the folder `place`."""
         known = self._read()
-        agreed = known.setdefault(str(place.resolve()), [])
+        agreed = known.setdefault(_name(place), [])
         if what in agreed:
             return
         agreed.append(what)
@@ -40,3 +40,16 @@ class Trust:
             return msgspec.json.decode(self.path.read_bytes(), type=dict[str, list[str]])
         except (OSError, msgspec.DecodeError):
             return {}  # nothing was agreed to, as far as anyone knows
+
+
+def _name(place: Path) -> str:
+    """A folder as what its agreements are kept by: its path, or, of one that is not UTF-8, the address of that.
+
+    No two folders share one: an address escapes each byte, and no path of a folder begins as an address does.
+    """
+    path = place.resolve()
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return path.as_uri()
+    return str(path)

@@ -20,7 +20,7 @@ from msgspec import Struct
 from legato.diagnostics import Redactor
 from legato.files.html.entry_data import entry_value
 from legato.files.html.outline import SPEAKERS, Outline
-from legato.files.html.shell import data_element, data_of_json, encode_json, frame
+from legato.files.html.shell import data_element, data_of_json, encode_element, frame
 from legato.files.inspector import Inspector, SeenEntry, UnitKey
 from legato.files.text import one_line
 from legato.formats import Document
@@ -160,7 +160,7 @@ class PageWriter:
         return sent
 
     def _add(self, seen: SeenEntry, sent: Sequence[JsonObject], agent: int = 0) -> Iterator[bytes]:
-        json = encode_json(entry_value(seen, sent, self._redactor))
+        json = encode_element(entry_value(seen, sent, self._redactor))
         if not self._chunk:
             self._chunks.append(self._outline.count)
         self._outline.add(seen.entry, agent=agent)

@@ -8,18 +8,14 @@ but these two, by their hashes, and no address but images that are in the page i
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import Any, cast
 
-import msgspec
-
+from legato.files.json_text import encode_json
 from legato.files.text import printable
-
-_encode = msgspec.json.Encoder().encode
 
 
 def frame(name: str, scripts: Iterable[str], *, title: str) -> tuple[bytes, bytes]:
@@ -38,7 +34,7 @@ def frame(name: str, scripts: Iterable[str], *, title: str) -> tuple[bytes, byte
 
 def data_element(name: str, value: object) -> bytes:
     """`value` as JSON in an element with the id `name`."""
-    return data_of_json(name, encode_json(value))
+    return data_of_json(name, encode_element(value))
 
 
 def data_of_json(name: str, json: bytes) -> bytes:
@@ -46,23 +42,9 @@ def data_of_json(name: str, json: bytes) -> bytes:
     return b'<script type="application/json" id="' + name.encode() + b'">' + json + b"</script>\n"
 
 
-def encode_json(value: object) -> bytes:
+def encode_element(value: object) -> bytes:
     """`value` as JSON that holds no `<`: nothing in it can end the element around it, or begin a comment there."""
-    try:
-        return _encode(value).replace(b"<", b"\\u003c")
-    except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot carry
-        return _encode(_whole(value)).replace(b"<", b"\\u003c")
-
-
-def _whole(value: Any) -> Any:
-    """`value` with every half of a surrogate pair as the escape that names it."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {_whole(key): _whole(item) for key, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_whole(item) for item in cast("Sequence[Any]", value)]
-    return value
+    return encode_json(value).replace(b"<", b"\\u003c")
 
 
 def _packaged(name: str) -> str:
