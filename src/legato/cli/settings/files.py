@@ -57,10 +57,11 @@ def load(
         is_trusted = Trust().knows(file.path.parent, project.digest)
     layers += [*read_environment(variables), *read_flags(flags or {})]
     merged = merge(layers, project=project, is_trusted=is_trusted)
-    if merged.settings.providers or merged.settings.families:
-        from legato.cli.settings.own_catalogue import catalogue_of  # slow to load
+    own = merged.settings
+    if own.providers or own.families or own.keys or own.endpoints:
+        from legato.cli.settings.own_catalogue import check_names  # slow to load
 
-        catalogue_of(merged.settings, merged.origins)  # here, where it is known which file says what is wrong
+        check_names(own, merged.origins)  # here, where it is known which file says what is wrong
     return replace(
         merged,
         user_file=user,

@@ -86,13 +86,30 @@ def test_model_and_route_in_one_place_contradict_each_other(home: Home):
 
 
 def test_named_things_are_joined_name_by_name_and_may_have_dots(home: Home):
-    home.configure('[keys]\na = "$A"\n[profiles."fast.one"]\nroutes = ["a/b"]\n[options.extra]\n"x.y" = 1\n')
+    home.configure('[keys]\nopenai = "$A"\n[profiles."fast.one"]\nroutes = ["a/b"]\n[options.extra]\n"x.y" = 1\n')
     write_trusted(home, '[profiles.other]\nroutes = ["c/d"]\n')
     loaded = load()
 
     assert loaded.settings.profiles == {"fast.one": {"routes": ["a/b"]}, "other": {"routes": ["c/d"]}}
     assert loaded.settings.options.extra == {"x.y": 1}
     assert loaded.origins["profiles.fast.one"] == str(home.settings)
+
+
+@pytest.mark.parametrize("table", ["keys", "endpoints"])
+def test_a_provider_that_does_not_exist_has_no_key_and_no_endpoint(home: Home, table: str):
+    home.configure(f'[{table}]\nopnai = "http://127.0.0.1:1/v1"\n')
+    with pytest.raises(ConfigError) as refused:
+        load()
+
+    told = f"{home.settings}: {table}.opnai: there is no provider 'opnai'; did you mean 'openai'?"
+    assert str(refused.value) == told
+
+
+def test_a_provider_of_ones_own_has_a_key_and_an_endpoint(home: Home):
+    mine = '[providers.mine]\ndialect = "openai_chat"\nprofile = "strict"\nendpoint = "http://127.0.0.1:9/v1"\n'
+    home.configure(f'{mine}[keys]\nmine = "$A"\n[endpoints]\nmine = "http://127.0.0.1:8/v1"\n')
+
+    assert load().settings.keys == {"mine": "$A"}
 
 
 def test_rules_of_all_places_hold_together(home: Home):
