@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeAlias
 
 import anyio
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from legato.transport.contract import Ask, WireResponse
-
-Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
+from legato.transport.contract import Ask, Seconds, WireResponse
 
 LARGEST_BODY = 64 * 1024 * 1024
 """bytes of a request; far above what any provider takes, far below what hurts"""

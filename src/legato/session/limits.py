@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from msgspec import Struct
 
+from legato.errors import ConfigError
 from legato.model import Capabilities
 from legato.request.prices import in_dollars
 
@@ -17,6 +20,10 @@ class Limits(Struct, frozen=True):
     """tools that run at once"""
     grace: float = 3.0
     """seconds that a tool has to stop when it is told to"""
+
+    def __post_init__(self) -> None:
+        if self.max_cost is not None and isnan(self.max_cost):  # no sum reaches it
+            raise ConfigError(f"max_cost is {self.max_cost}; it has to be a number of dollars")
 
     def exceeded(self, steps: int, dollars: float) -> str:
         """What forbids another request after so many `steps` and `dollars`, in words; empty if nothing does."""

@@ -8,12 +8,14 @@ gives back a `WireResponse` without a socket. What a transport raises is already
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Protocol
+from typing import Annotated, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from legato.transport.outgoing import WireRequest
 from legato.wire.bounds import Bounds
+
+Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 
 
 async def _nothing_to_close() -> None:
@@ -28,20 +30,20 @@ class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
     (https://github.com/openai/openai-python/blob/main/src/openai/_constants.py).
     """
 
-    connect: float | None = 15.0
+    connect: Seconds | None = 15.0
     """until there is a connection: longer than those clients allow, for proxies and slow networks"""
-    first_byte: float | None = 300.0
+    first_byte: Seconds | None = 300.0
     """from the moment of sending to the first byte of the body: a response whose headers come at once and whose body
     never begins is as slow as one that never comes. For an answer that is not streamed it covers all of the model's
     work"""
-    between_chunks: float | None = 120.0
+    between_chunks: Seconds | None = 120.0
     """the longest silence. A server that thinks for longer shows that it lives: Anthropic with `ping` events
     (https://platform.claude.com/docs/en/build-with-claude/streaming), OpenRouter with comments
     (https://openrouter.ai/docs/api_reference/streaming)"""
-    between_deltas: float | None = 900.0
+    between_deltas: Seconds | None = 900.0
     """the longest time in which nothing comes but signs of life: a model that hides its thinking shows nothing else
     meanwhile"""
-    whole: float | None = 7200.0
+    whole: Seconds | None = 7200.0
     """for any answer, whatever comes"""
 
 

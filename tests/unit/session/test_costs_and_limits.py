@@ -2,6 +2,7 @@
 
 import pytest
 
+from legato.errors import ConfigError
 from legato.model import Capabilities, Usage
 from legato.model.records import Compacted, CompactionKind, StepBegan, StepEnded
 from legato.request.prices import add, cost
@@ -139,6 +140,11 @@ def test_usages_add_up_field_by_field() -> None:
 )
 def test_a_limit_that_is_reached_says_so(limits: Limits, steps: int, dollars: float, said: str) -> None:
     assert limits.exceeded(steps, dollars) == said
+
+
+def test_a_limit_of_dollars_that_no_sum_reaches_is_refused() -> None:
+    with pytest.raises(ConfigError, match="max_cost is nan"):
+        Limits(max_cost=float("nan"))
 
 
 def test_an_estimate_learns_the_ratio_of_its_route_alone() -> None:

@@ -58,7 +58,7 @@ def load(
     layers += [*read_environment(variables), *read_flags(flags or {})]
     merged = merge(layers, project=project, is_trusted=is_trusted)
     own = merged.settings
-    if own.providers or own.families or own.keys or own.endpoints:
+    if own.providers or own.families or own.keys or own.endpoints or own.history.summarization_model:
         from legato.cli.settings.own_catalogue import check_names  # slow to load
 
         check_names(own, merged.origins)  # here, where it is known which file says what is wrong

@@ -16,7 +16,16 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from legato.cli.settings.refused import refusal
-from legato.cli.settings.schema import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build, in_words, type_of
+from legato.cli.settings.schema import (
+    CONFIG_VARIABLE,
+    ENVIRONMENT,
+    JOINED,
+    ApprovalSettings,
+    Settings,
+    build,
+    in_words,
+    type_of,
+)
 from legato.cli.settings.trust_table import split_untrusted
 from legato.errors import ConfigError
 from legato.model.hashing import digest
@@ -90,11 +99,26 @@ def parse_file(path: Path, data: bytes) -> Layer:
             read_profiles(settings.profiles)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error.message}") from None
+    _check_rules(settings.approval, str(path))
     if settings.providers or settings.families:
         from legato.request.catalogue_tables import check_tables  # few files say anything about providers
 
         check_tables({"providers": settings.providers, "families": settings.families}, source=str(path))
     return Layer(str(path), values, digest(data))
+
+
+def _check_rules(approval: ApprovalSettings, place: str) -> None:
+    """Raise `ConfigError` for a rule that cannot be read: a list of several files does not say whose it is."""
+    lists = {"allow": approval.allow, "ask": approval.ask, "deny": approval.deny}
+    if not any(lists.values()):
+        return
+    from legato.tools.rules import parse_rules  # few files have any
+
+    for name, rules in lists.items():
+        try:
+            parse_rules(**{name: rules})
+        except ConfigError as error:
+            raise ConfigError(f"{place}: approval.{name}: {error.message}") from None
 
 
 def read_environment(environment: Mapping[str, str]) -> list[Layer]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from legato.cli.settings.schema import Settings
-from legato.errors import ConfigError
+from legato.errors import ConfigError, UnknownTarget
 from legato.request import Catalogue, default_catalogue
 from legato.request.catalogue_tables import near
+from legato.session.compaction.settings import CURRENT
 
 
 def catalogue_of(settings: Settings, origins: Mapping[str, str] | None = None) -> Catalogue:
@@ -20,8 +21,15 @@ def catalogue_of(settings: Settings, origins: Mapping[str, str] | None = None) -
 
 
 def check_names(settings: Settings, origins: Mapping[str, str]) -> None:
-    """Raise `ConfigError`, with its file, for what is said of providers that do not exist: a key, an endpoint."""
-    providers = catalogue_of(settings, origins).providers
+    """Raise `ConfigError`, with its file, for a key, an endpoint or a route of a provider that does not exist."""
+    catalogue = catalogue_of(settings, origins)
+    if (route := settings.history.summarization_model) not in (None, CURRENT):
+        try:
+            catalogue.resolve(route)
+        except UnknownTarget as error:
+            place = origins.get("history.summarization_model", "the settings")
+            raise ConfigError(f"{place}: history.summarization_model: {error.message}", place=place) from None
+    providers = catalogue.providers
     for table, named in (("keys", settings.keys), ("endpoints", settings.endpoints)):
         for name in named:
             if name not in providers:

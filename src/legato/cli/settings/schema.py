@@ -27,11 +27,12 @@ from legato.errors import ConfigError
 from legato.gateway.operator_settings import FIRST_SIGN, MOST_AT_ONCE, AtLeastOne, SwitchAt, TrafficLimits
 from legato.model import Options, ThinkingPolicy
 from legato.routing import Patience
-from legato.serving.contract import IDLE, LARGEST_BODY, ConnectionPatience, Seconds
+from legato.serving.contract import IDLE, LARGEST_BODY, ConnectionPatience
 from legato.session.compaction.settings import HistorySettings
 from legato.tools import Mode
 from legato.tools.sandbox import SandboxPolicy
 from legato.transport import Bounds, Timeouts
+from legato.transport.contract import Seconds
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -45,20 +46,20 @@ class ApprovalSettings(_Table, frozen=True):
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
-    timeout: float | None = None
+    timeout: Seconds | None = None
     """seconds after which a question that no one answers is withdrawn"""
 
 
 class LimitSettings(_Table, frozen=True):
     """How far one message may go."""
 
-    max_turns: int | None = None
+    max_turns: AtLeastOne | None = None
     """requests for one message"""
-    max_cost: float | None = None
+    max_cost: Annotated[float, Meta(ge=0)] | None = None
     """dollars for one session"""
-    parallel: int = 8
+    parallel: AtLeastOne = 8
     """tools that run at once"""
-    grace: float = 3.0
+    grace: Annotated[float, Meta(ge=0)] = 3.0
     """seconds that a tool has to stop when it is told to"""
 
 
@@ -66,7 +67,7 @@ class ToolSettings(_Table, frozen=True):
     """The tools that come with Legato."""
 
     disabled: tuple[str, ...] = ()
-    shell_seconds: int = 120
+    shell_seconds: AtLeastOne = 120
     """after which a command is ended, unless the model asks for more"""
     hide: tuple[str, ...] = ()
     """further environment variables that commands must not see"""
@@ -81,7 +82,7 @@ class McpSettings(_Table, frozen=True):
     """The servers of `.mcp.json`."""
 
     enabled: bool = True
-    seconds: float = 30.0
+    seconds: Seconds = 30.0
     """that a server has to answer when it is started"""
 
 
@@ -219,12 +220,12 @@ def in_words(error: msgspec.ValidationError, *, above: str = "") -> str:
     return f"{named}: {first}" if named else first
 
 
-_TYPE = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`( [<>]=)?")
+_TYPE = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`( [<>]=?)?")
 _KINDS = {
     "int": "a whole number", "float": "a number", "str": "text", "bool": "true or false",
     "array": "a list", "object": "a table",
 }  # fmt: skip
-_BOUNDS = {" <=": " of at most", " >=": " of at least"}
+_BOUNDS = {" <=": " of at most", " >=": " of at least", " >": " above"}
 
 
 def _kinds(match: re.Match[str]) -> str:

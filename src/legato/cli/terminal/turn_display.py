@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import assert_never
+from typing import Annotated, assert_never
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from legato.cli.terminal.cells import clip, one_line
 from legato.cli.terminal.diffs import is_diff, style_of
@@ -51,9 +51,9 @@ class ShowSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     thinking: bool = True
     """what the model thinks, dimmed"""
-    lines: int = 8
+    lines: Annotated[int, Meta(ge=0)] = 8
     """lines of a tool's output before it is folded"""
-    diff_lines: int = 60
+    diff_lines: Annotated[int, Meta(ge=0)] = 60
     """lines of a difference before it is folded"""
 
 

@@ -139,6 +139,18 @@ def test_rules_of_all_places_hold_together(home: Home):
         ('[profiles.p]\npolicy = "any"\nroutes = ["a/b"]', "profiles.p.policy: there is no 'any'; it is one of manual"),
         ("simulate = 3", "simulate: expected true or false, got a whole number"),
         ("[history]\nlow_mark = 2.0", "low_mark"),
+        ('[history]\nsummarization_model = "foo"', "history.summarization_model: no provider 'foo' in 'foo'"),
+        ('[approval]\ndeny = ["write"]\nallow = ["shell("]', "approval.allow: 'shell(' is no rule; write `tool`"),
+        ("[limits]\nmax_turns = 0", "limits.max_turns: expected a whole number of at least 1"),
+        ("[limits]\nmax_cost = nan", "limits.max_cost: expected a number of at least 0.0"),
+        ("[limits]\nmax_cost = -1", "limits.max_cost: expected a number of at least 0.0"),
+        ("[limits]\nparallel = 0", "limits.parallel: expected a whole number of at least 1"),
+        ("[limits]\ngrace = -1.0", "limits.grace: expected a number of at least 0.0"),
+        ("[timeouts]\nconnect = 0", "timeouts.connect: expected a number above 0.0"),
+        ("[approval]\ntimeout = nan", "approval.timeout: expected a number above 0.0"),
+        ("[mcp]\nseconds = -1", "mcp.seconds: expected a number above 0.0"),
+        ("[tools]\nshell_seconds = 0", "tools.shell_seconds: expected a whole number of at least 1"),
+        ("[show]\nlines = -1", "show.lines: expected a whole number of at least 0"),
         ("[serve]\nprot = 1", "there is no setting 'serve.prot'; did you mean 'serve.port'?"),
         ("[serve]\nport = 65536", "serve.port: expected a whole number of at most 65535"),
         ("[serve.limits]\nconcurrent = 0", "serve.limits.concurrent: expected a whole number of at least 1"),
@@ -192,6 +204,15 @@ def test_a_field_that_a_provider_does_not_have_is_refused_with_its_file(home: Ho
         load()
 
     assert raised.value.message.startswith(f"{home.settings}: providers.anthropic: there is no field 'base_url'")
+
+
+@pytest.mark.parametrize("cost", ["-1", "nan"])
+def test_a_limit_that_limits_nothing_is_refused_wherever_it_is_set(cost: str):
+    told = r"limits\.max_cost: expected a number of at least 0\.0"
+    with pytest.raises(ConfigError, match=f"the environment variable LEGATO_MAX_COST: {told}"):
+        read_environment({"LEGATO_MAX_COST": cost})
+    with pytest.raises(ConfigError, match=f"the flag --limits__max_cost: {told}"):
+        read_flags(flags(limits__max_cost=float(cost)))
 
 
 def test_a_number_in_the_environment_that_is_none_is_an_error():
