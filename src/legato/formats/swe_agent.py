@@ -11,6 +11,8 @@ a command printed if its message in the history says nothing.
 
 from __future__ import annotations
 
+from collections import deque
+
 from legato.errors import IngestError
 from legato.formats.blocks import as_json, split_content, text_blocks
 from legato.formats.chat.messages import ChatReader
@@ -56,6 +58,10 @@ class _Observations:
         self.draft = draft
         self.steps = steps
         self.next = 0
+        self.numbers: dict[str, deque[int]] = {}
+        """the numbers of steps, in order, by what was answered in them"""
+        for number, step in enumerate(steps):
+            self.numbers.setdefault(_said(step.get("action"), step.get("response")), deque()).append(number)
         self.last: JsonObject = {}
         """the step of the last answer, until its observation has come"""
 
@@ -72,12 +78,18 @@ class _Observations:
         return {**message, "content": text}
 
     def _step(self, answer: JsonObject) -> JsonObject:
-        for index in range(self.next, len(self.steps)):
-            step = self.steps[index]
-            if (step.get("action"), step.get("response")) == (answer.get("action"), answer.get("content")):
-                self.next = index + 1
-                return step
+        numbers = self.numbers.get(_said(answer.get("action"), answer.get("content")), deque())
+        while numbers:
+            number = numbers.popleft()
+            if number >= self.next:  # those before it were passed over, and no answer comes back to them
+                self.next = number + 1
+                return self.steps[number]
         return {}
+
+
+def _said(action: Json, response: Json) -> str:
+    """A command and the answer that it was found in, as what a step is looked up by."""
+    return as_json([action, response])
 
 
 def _take_steps(reader: ChatReader, steps: list[Json]) -> None:

@@ -26,6 +26,7 @@ from legato.model import (
     ToolSpec,
     Usage,
 )
+from linear_work import assert_linear, work_of
 from session_files import CURSOR, EVERY_FILE, HERMES, INSPECT, SWE_AGENT, antigravity_step, jsonl, text, use, whole
 
 SMALLER = (
@@ -490,6 +491,16 @@ def test_a_run_without_tools_is_read_as_it_was_sent() -> None:
         document = read(whole(run))
         assert (document.format, document.model, document.notes) == ("swe-agent", model, [])
         assert [entry.text for entry in document.entries] == [item["content"] for item in history]
+
+
+def test_answers_that_no_step_of_the_trajectory_holds_are_looked_up_in_linear_work() -> None:
+    def work(size: int) -> int:
+        steps = [{"action": "ls", "response": f"Step {number}.", "observation": "a.txt"} for number in range(size)]
+        answers = [{"role": "assistant", "content": f"Step {number}."} for number in range(size)]
+        run = whole({"trajectory": steps, "history": answers, "info": {}, "replay_config": "{}"})
+        return work_of(lambda: read(run))
+
+    assert_linear(work, 200)
 
 
 @pytest.mark.parametrize("history", [None, "?", [], [None], [{"role": "system", "content": "Be brief."}]])

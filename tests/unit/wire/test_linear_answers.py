@@ -5,9 +5,7 @@ Work is counted in calls of functions, so that these tests say the same on every
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -19,30 +17,9 @@ from legato.wire.bounds import Bounds
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, deltas_of
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
+from linear_work import assert_linear, work_of
 
 ROOMY = Bounds(blocks=10**6, calls=10**6)
-
-
-def work_of(run: Callable[[], object]) -> int:
-    """How many functions `run` calls, of Python's own and of ours."""
-    count = 0
-
-    def note(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(note)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
-def assert_linear(work: Callable[[int], int], size: int) -> None:
-    work(2)  # what is done once is done
-    small, large = work(size), work(4 * size)
-    assert large < 4.4 * small
 
 
 def read(dialect: Dialect, events: Iterable[JsonObject]) -> Answer:
