@@ -47,7 +47,8 @@ def _report(report: RenderReport) -> Iterator[str]:
         yield f"  {decision_line(decision)}"
     change = report.prefix_change
     if change is not None:
-        yield f"prefix: it does not extend the request before it, from unit {change.first_unit} on ({change.cause})"
+        where = f", from unit {change.first_unit} on" if change.first_unit >= 0 else ""  # below 0: before all units
+        yield f"prefix: it does not extend the request before it{where} ({change.cause})"
 
 
 def _table(emitted: Sequence[Emitted]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -45,7 +46,9 @@ from legato.errors import (
 )
 from legato.model import CallId, Dialect, Fault
 from legato.model.codec import decode_record, encode_record
+from legato.model.decisions import PrefixCause
 from legato.request import RenderReport
+from legato.request.report import PrefixChange
 from legato.transcript import slots
 from legato.transcript.units import Exchange
 from legato.transport.wordings import REASONING, SHAPE
@@ -127,6 +130,12 @@ def test_the_human_form_says_when_a_request_does_not_extend_the_one_before():
     assert report_lines(render(conversation, ROUTE).report)[-1] == (
         "prefix: it does not extend the request before it, from unit 1 on (late-result)"
     )
+
+
+def test_a_change_before_all_units_has_no_place_among_them():
+    report = replace(told(), prefix_change=PrefixChange(PrefixCause.ENVELOPE, -1))
+
+    assert report_lines(report)[-1] == "prefix: it does not extend the request before it (envelope)"
 
 
 def test_a_conversation_without_calls_has_a_short_report():
