@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from legato.model import Capabilities, Dialect, IdScheme, NameRule, Target, ThinkingMode
-from legato.model.targets import NO_BUDGET
+from legato.model.targets import UNBUDGETED
 from legato.request import resolve
 from legato.wire.anthropic import rules as anthropic
 from legato.wire.bedrock import rules as bedrock
@@ -57,7 +57,7 @@ def claude(model: str, *, endpoint: str = "", **capabilities: Any) -> Target:
         "empty_text": False,
         "prefill": not is_new and "4-6" not in model,
         "middle_system": is_new,
-        "budgets": NO_BUDGET if is_new else None,
+        "budgets": UNBUDGETED if is_new else None,
         "thinking": ThinkingMode.ADAPTIVE if is_new or "4-6" in model else ThinkingMode.BUDGET,
         "efforts": ("low", "medium", "high", *(("xhigh", "max") if is_new else ("max",))),
     }

@@ -89,7 +89,7 @@ class ThinkingMode(FastStrEnum):
     """on and off"""
 
 
-NO_BUDGET = (0, 0)
+UNBUDGETED = (0, 0)
 """of a model that decides by itself how much it thinks, and refuses to be told
 (https://platform.claude.com/docs/en/build-with-claude/extended-thinking)"""
 
@@ -138,7 +138,7 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     efforts: tuple[str, ...] = ("low", "medium", "high")
     """the words for how hard to think that the model knows, weakest first"""
     budgets: tuple[int, int] | None = None
-    """the fewest and the most tokens of thinking that may be asked for, `NO_BUDGET` where none may; None: not known
+    """the fewest and the most tokens of thinking that may be asked for, `UNBUDGETED` where none may; None: not known
     (https://ai.google.dev/gemini-api/docs/thinking)"""
     thinking_first: bool = False
     """while thinking is on, an open tool loop must begin with a thought of the model's own (mastra-ai/mastra#7799)"""

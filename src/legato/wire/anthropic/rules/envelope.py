@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from legato.model import Capabilities, Json, JsonObject, Target, ThinkingMode
-from legato.model.targets import NO_BUDGET
+from legato.model.targets import UNBUDGETED
 from legato.wire.anthropic.rules.blocks import BLANK_TEXT, CONTENT_FORM, is_blank
 from legato.wire.anthropic.rules.sources import API, OPUS, THINKING
 from legato.wire.anthropic.rules.turns import JudgingMode
@@ -134,7 +134,7 @@ def _examine_thinking(fields: JsonObject, capabilities: Capabilities, found: Fin
     match _kind_of_thinking(fields):
         case "disabled" if capabilities.thinking in _ALWAYS_ON:
             found.report(THINKING_OFF, "thinking.type", "the thinking of this model cannot be switched off")
-        case "enabled" if capabilities.budgets == NO_BUDGET:
+        case "enabled" if capabilities.budgets == UNBUDGETED:
             found.report(THINKING_BUDGET, "thinking.type", "this model decides by itself how much it thinks")
         case "adaptive" if capabilities.thinking is ThinkingMode.BUDGET:
             found.report(THINKING_ADAPTIVE, "thinking.type", "this model wants a budget for its thinking")
