@@ -111,6 +111,8 @@ def _told(error: BaseException) -> str:
         return f"{error.message} ({diagnosis.fault} fault{why}{calls})" if diagnosis.fault else error.message
     if isinstance(error, LegatoError):
         return error.message
+    if isinstance(error, FileNotFoundError) and not error.filename:  # as `os.getcwd` says it, who was given no name
+        return "the current folder no longer exists; change to another one"
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""
         return f"{named}{error.strerror[:1].lower()}{error.strerror[1:]}"

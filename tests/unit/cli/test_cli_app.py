@@ -315,3 +315,22 @@ def test_one_line_is_one_line_and_not_longer_than_asked_for():
     assert one_line(" a\n\tb  c ") == "a b c"
     assert one_line("abcdef", 4) == "abc…"
     assert one_line("x" * 100, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a folder in which someone is")
+@pytest.mark.parametrize(
+    "arguments", [["config", "path"], ["config", "show"], ["mcp", "list"], ["--simulate", "-p", "hi"]]
+)
+def test_a_current_folder_that_is_gone_is_told_with_a_way_out(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    result = CliRunner().invoke(app, arguments)
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "legato: the current folder no longer exists; change to another one\n",
+    )
