@@ -56,8 +56,8 @@ def read(content: Content) -> list[Document]:
     told = {id(item) for item in branch}
     left = [item for item in records if id(item) not in told and as_text(item.value.get("kind")) in _SAYING]
     if left:
-        what = "messages are on branches that were left behind and are not carried"
-        draft.note(left[0].place, f"{len(left)} {what}, here first")
+        what = "events on branches that were left behind are not carried"
+        draft.note(left[0].place, f"{what}: {len(left)}, here first")
     for item in branch:
         draft.at = as_time(item.value.get("timestamp"))
         reader.event(item.value, item.place)

@@ -109,10 +109,12 @@ def _refusal(what: str, error: Exception) -> CodecError:
     return CodecError(f"a damaged {what}: {told}")
 
 
-def _in_one_line(error: Exception) -> str:
-    """What a parser says, which quotes the words and names that it does not know: those of whoever wrote the file."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(error)[:_LONGEST])
-
-
 _LONGEST = 1_000
 """characters of a parser's words: our choice, what is quoted may be of any length"""
+
+
+def _in_one_line(error: Exception) -> str:
+    """What a parser says, which quotes the words and names that it does not know: those of whoever wrote the file."""
+    said = str(error)
+    told = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in said[:_LONGEST])
+    return told if len(said) <= _LONGEST else f"{told}…"

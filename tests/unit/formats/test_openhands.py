@@ -61,7 +61,7 @@ def test_the_conversation_is_the_branch_that_ends_where_the_state_says(tmp_path:
     document = read(path)
     assert [entry.text for entry in document.entries] == ["List the files", "Looking.", "", "Two files."]
     assert [str(note) for note in document.notes] == [
-        "events/event-00005-e5.json: 1 messages are on branches that were left behind and are not carried, here first"
+        "events/event-00005-e5.json: events on branches that were left behind are not carried: 1, here first"
     ]
 
 
@@ -69,7 +69,7 @@ def test_what_an_event_passes_over_that_names_an_earlier_parent_is_told() -> Non
     *before, last = OPENHANDS_EVENTS
     document = read(whole([*before, {**last, "parent_id": before[0]["id"]}]))
     assert [str(note) for note in document.notes] == [
-        "[1]: 3 messages are on branches that were left behind and are not carried, here first"
+        "[1]: events on branches that were left behind are not carried: 3, here first"
     ]
 
 

@@ -254,5 +254,5 @@ def test_results_that_were_shown_and_not_kept_are_named(lost: Any) -> None:
     assert read(whole(chat)).notes == []
     asked["result"]["metadata"]["toolCallResults"] = lost
     assert [str(note) for note in read(whole(chat)).notes] == [
-        "requests[0].response: 1 results were shown here that the agent did not keep; they are not carried"
+        "requests[0].response: results that were shown and that the agent did not keep are not carried: 1"
     ]

@@ -190,3 +190,10 @@ def test_what_is_unknown_is_quoted_in_one_line_that_a_terminal_can_show(record: 
         decode_record(msgspec.json.encode(record))
     assert refused.value.message.isprintable()
     assert len(refused.value.message) < 2_000
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(10, False), (100_000, True)])
+def test_what_is_quoted_and_cut_is_marked_as_cut(length: int, is_cut: bool) -> None:
+    with pytest.raises(CodecError) as refused:
+        decode_record(msgspec.json.encode({"record": "x" * length}))
+    assert ("x…" in refused.value.message) is is_cut

@@ -163,8 +163,8 @@ class _Request:
         printed = sum(bool(as_object(part.get("resultDetails")).get("output")) for part in shown)
         kept = sum(bool(as_objects(as_object(result).get("content"))) for result in self.results.values())
         if printed > kept:
-            what = f"{printed - kept} results were shown here that the agent did not keep; they are not carried"
-            self.draft.note(f"{self.place}.response", what)
+            what = "results that were shown and that the agent did not keep are not carried"
+            self.draft.note(f"{self.place}.response", f"{what}: {printed - kept}")
 
     def _shown(self, *, is_rest: bool) -> None:
         """What was shown of the answer, or what was shown of it behind the last of its calls."""

@@ -54,7 +54,8 @@ class Decoder(EventDecoder):
         self._ids: dict[int, str] = {}
         """what the blocks were started as"""
         self._again: dict[int, int] = {}
-        """the key of the newest block at an index, where that is not the first one there: it counts down from -1"""
+        """the key of the newest block at an index, where that is not the first one there: a negative number, so that it
+        is nobody's index"""
         self._stopped: set[int] = set()
         """the keys of blocks that have stopped"""
         self._uses: dict[int, JsonObject] = {}

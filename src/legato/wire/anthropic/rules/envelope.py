@@ -58,7 +58,7 @@ THINKING_OFF = refused(
 )
 THINKING_BUDGET = refused(
     "anthropic/thinking-budget",
-    "Since 4.7, thinking is `adaptive` and has no budget.",
+    "Since 4.7, thinking that is asked for is `adaptive` and takes no budget.",
     source=(THINKING, "NousResearch/hermes-agent#11137", "handochan/aelix-ai#258"),
     error='"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
     '"output_config.effort" to control thinking behavior.',
