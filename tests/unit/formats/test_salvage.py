@@ -164,3 +164,11 @@ def test_an_instruction_of_a_chat_body_is_an_instruction() -> None:
     assert [entry.authority for entry in document.entries] == [
         Authority.PERSON, Authority.PERSON, Authority.INSTRUCTION, Authority.PERSON,
     ]  # fmt: skip
+
+
+def test_a_content_of_gemini_that_is_in_no_list_is_read_with_its_place() -> None:
+    body = {"contents": {"role": "user", "parts": [{"text": "hi"}, {"videoMetadata": {}}]}}
+    document = read(json.dumps(body).encode(), format="gemini")
+    assert [entry.blocks for entry in document.entries] == [(Text("hi"),)]
+    assert document.places == ["contents[0]"]
+    assert "contents[0].parts[1]" in [note.place for note in document.notes]

@@ -40,6 +40,8 @@ def make_readable(body: JsonObject, dialect: Dialect) -> Salvaged:
     """`body` with its content in the form of `dialect` as far as that is clear."""
     field = dialect_parts(dialect).messages_field
     found: Json = body.get(field)
+    if dialect is Dialect.GEMINI and isinstance(found, dict):
+        found = [found]  # Google takes one alone as well
     if not isinstance(found, list):
         return Salvaged(body, [], [])
     salvage = _Salvage(dialect)
