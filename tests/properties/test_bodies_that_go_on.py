@@ -48,13 +48,28 @@ def conversations(draw: st.DrawFn) -> list[bytes]:
     return bodies
 
 
+def names_twice(data: bytes) -> bool:
+    """Whether a name comes twice in an object that is no part of another."""
+    listed: list[list[str]] = []
+
+    def noted(pairs: list[tuple[str, Any]]) -> None:
+        listed.append([name for name, _ in pairs])
+
+    json.loads(data, object_pairs_hook=noted)
+    return len(set(listed[-1])) < len(listed[-1])
+
+
 def outcome(data: bytes, known: list[Opening] | None) -> str:
     """What a body comes to; what it leaves behind for the next is added to `known`."""
     try:
         opened = open_body(data, "messages", known)
         if known is not None and opened.opening is not None:
             known.append(opened.opening)
-        return repr(whole_fields(opened, "messages"))
+        fields = whole_fields(opened, "messages")
+        if not names_twice(data):
+            return repr(fields)
+        assert not opened.is_json
+        return f"twice: {fields!r}"
     except (FormatError, IngestError) as error:
         return f"refused: {error.message}"
 
@@ -66,6 +81,8 @@ def outcome(data: bytes, known: list[Opening] | None) -> str:
 @example([b'{"a":[1],"messages":[1]}', b'{"a":[1],"messages":[1,2]}'])
 @example([b'{"a":1,"messages":[1]}', b'{"a":1,"messages":[1,2],"a":2}'])
 @example([b'{"messages":[1]}', b'{"messages":[1],"messages":[null]}'])
+@example([b'{"messages":[1]}', b'{"messages":[1],"a":1,"a":1}'])
+@example([b'{"messages":[1]}', b'{ "a" : 12, "a":1, "messages":[1]}'])
 def test_a_body_is_taken_apart_as_if_none_had_come_before(bodies: list[bytes]):
     known: list[Opening] = []
     for data in bodies:
@@ -91,3 +108,10 @@ def test_a_body_that_goes_on_with_another_is_split_only_where_it_is_new():
         again = open_body(body_of([*news, 1]), "messages", [opened.opening])
         assert again.opening is not None
         assert again.opening.before is first.before
+
+
+@given(st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(VALUES)), max_size=5), SPACE)
+def test_a_body_is_plain_json_as_long_as_no_name_in_it_comes_twice(fields: list[tuple[str, bytes]], space: bytes):
+    written = (space + b"," + space).join(_field(name, space + value) for name, value in fields)
+    data = space + b"{" + space + written + space + b"}" + space
+    assert open_body(data, "messages").is_json is not names_twice(data)

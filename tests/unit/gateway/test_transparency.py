@@ -203,6 +203,19 @@ def test_a_body_that_is_only_nearly_json_is_mended(client: str, odd: bytes) -> N
     assert (report.unchanged, report.notes) == (False, [NOT_JSON])
 
 
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", " : ")])
+def test_a_body_that_says_a_thing_twice_is_written_anew_with_what_was_read(separators: tuple[str, str]) -> None:
+    written = json.dumps(MESSAGES, separators=separators).encode()
+    gateway = gateway_to(CLAUDE)
+    heard = hear(gateway, post("/v1/messages", written[:-1] + b',"max_tokens":50}'))
+    assert heard.status == 200, heard.body
+    assert json.loads(last_sent(gateway).body, object_pairs_hook=list).count(("max_tokens", 50)) == 1
+    assert b'"max_tokens":100' not in last_sent(gateway).body
+    report = gateway.reports.find(heard.headers["x-legato-request"])
+    assert report is not None
+    assert (report.unchanged, report.notes) == (False, [NOT_JSON])
+
+
 def test_another_host_of_the_dialect_is_not_sent_what_only_the_first_knows() -> None:
     got = sent("kimi-anthropic/kimi-k2-thinking", post("/v1/messages", MESSAGES))
     assert [tool["name"] for tool in got["tools"]] == ["read"]
