@@ -52,7 +52,7 @@ COMMANDS: dict[str, Listed] = {
     "formats": Listed("legato.cli.commands.formats:formats", "List the files that are understood, and where they are."),
     "sessions": Listed("legato.cli.commands.sessions:sessions", "List, show, export or delete stored sessions."),
     "import": Listed("legato.cli.commands.import_:import_", "Bring a session file into the store, to go on with it."),
-    "models": Listed("legato.cli.commands.models:models", "List models: windows, prices, keys, and which of them end."),
+    "models": Listed("legato.cli.commands.models:models", "List models: windows, prices, keys and retirement dates."),
     "mcp": Listed("legato.cli.commands.mcp:mcp", "Add, list or remove MCP servers of this project."),
     "config": Listed("legato.cli.commands.config:config", "Show the settings and where each comes from."),
     "doctor": Listed("legato.cli.commands.doctor:doctor", "Check keys, routes, store and terminal."),

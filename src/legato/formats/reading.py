@@ -201,12 +201,10 @@ def _layout(chosen: Format, head: Head) -> Layout:
 
 def _known(found: Detected | None, name: str, head: Head) -> Detected:
     if found is None:
-        what = f"{head.error}, and" if head.error else "this is JSON, but"
-        brief = f"{name}: unknown format: {what} nothing in it shows one that is read"
+        what = f"{head.error}, and what is there is" if head.error else "this is JSON, but"
+        brief = f"{name}: unknown format: {what} not of a kind that Legato recognises"
         raise UnknownFormat(
-            f"{brief}; if it is one of {', '.join(FORMATS)}, name it with --from "
-            "(`legato inspect --explain` says what was looked for)",
-            brief=brief,
+            f"{brief}. If you know its format, name it with --from (`legato formats` lists them)", brief=brief
         )
     return found
 

@@ -48,7 +48,7 @@ def test_what_is_no_json_is_refused(function: Callable[..., Any], tmp_path: Path
 @every_function
 def test_json_that_is_no_conversation_is_refused(function: Callable[..., Any]):
     with pytest.raises(
-        FormatError, match="invoice: unknown format: this is JSON, but nothing in it shows one that is read"
+        FormatError, match="invoice: unknown format: this is JSON, but not of a kind that Legato recognises"
     ):
         function(b'{"total": 12}', name="invoice")
 
@@ -56,7 +56,7 @@ def test_json_that_is_no_conversation_is_refused(function: Callable[..., Any]):
 @every_function
 def test_json_that_breaks_off_before_it_tells_its_format_is_said_to(function: Callable[..., Any]):
     with pytest.raises(
-        FormatError, match="unknown format: the JSON breaks off before its end, after 5 bytes, and noth"
+        FormatError, match="unknown format: the JSON breaks off before its end, after 5 bytes, and what is there"
     ):
         function(b'{"a":')
 

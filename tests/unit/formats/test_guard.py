@@ -209,7 +209,7 @@ def test_a_refusal_is_a_format_error_of_one_line() -> None:
         mend(read(whole(asked(("user", [{"kind": "text"}]), ("user", "hi"), model="gpt-4o")), name="body.json"))
     assert caught.value.message == (
         "body.json: not mended, because 1 thing would be lost or broken; nothing was written. "
-        "`--force -o OUT`, or `mend(..., force=True)`, gives you the file anyway"
+        "Use `--force -o OUT` to write it anyway"
     )
 
 

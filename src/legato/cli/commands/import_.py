@@ -25,7 +25,7 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
     """Bring a session file into the store; its new id is printed. `legato -r ID` goes on with it.
 
     FILE is a session of any agent that `legato convert` reads, a request body, or a Legato log; - is standard input.
-    What its own agent had summarised stays out of the model's sight, and in the log.
+    What its own agent had summarised is hidden from the model but kept in the log.
     """
     from legato.cli.async_main import run_async
     from legato.cli.settings.project import store_setting

@@ -107,7 +107,7 @@ class _Linted:
         self._unread.append(Unread(path, line))
         self._unknown += is_unknown
         if not is_unknown or self._unknown <= _SHOWN:
-            is_told = is_unknown and self._unknown > 1  # the first one names the formats that there are
+            is_told = is_unknown and self._unknown > 1  # the first one says what to do
             complain(one_line(self._redactor.text(error.facts.get("brief") or line)) if is_told else line)
 
     @property

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ALL = "(all)"
 
 
-@click.command(short_help="List models: windows, prices, keys, and which of them end.")
+@click.command(short_help="List models: windows, prices, keys and retirement dates.")
 @click.argument("pattern", default="", shell_complete=completing.routes)
 @click.option("--sort", type=click.Choice(["name", "window", "output", "price"]), default="name", help="Sort by this.")
 @click.option("--provider", default="", metavar="NAME", shell_complete=completing.providers, help="Only its models.")

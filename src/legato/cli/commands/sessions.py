@@ -30,7 +30,7 @@ def _listing(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of a list of sessions: those of `legato sessions` and of `legato sessions list`."""
     options = (
         click.option("--here", is_flag=True, help="Only those of this folder."),
-        click.option("-n", "--limit", type=click.IntRange(min=1), help=f"At most so many; {_LISTED} if not given."),
+        click.option("-n", "--limit", type=click.IntRange(min=1), help=f"Show at most this many (default: {_LISTED})."),
         click.option("--json", "as_json", is_flag=True, help="One JSON object a line."),
     )
     for option in reversed(options):

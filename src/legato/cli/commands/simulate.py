@@ -20,7 +20,7 @@ from legato.cli.exits import ExitCode
     metavar="N/s",
     help="Send N pieces of a streamed answer in a second.  [default: all at once]",
 )
-@click.option("--any-key/--need-key", default=False, help="Whether requests without a key are answered, too.")
+@click.option("--any-key/--need-key", default=False, help="Answer requests without a key, or refuse them.")
 @click.option("--json", "as_json", is_flag=True, help="Print the base URLs as one JSON object.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what each request was answered with.")
 def simulate(

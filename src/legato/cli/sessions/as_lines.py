@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.folding import fold
 from legato.cli.terminal.words import how_it_ended, result_text, subject_of
+from legato.files.text import counted
 from legato.model import (
     Authority,
     Block,
@@ -34,7 +35,8 @@ _RESULT_LINES = 6
 def page(summary: SessionSummary, talk: Conversation, subagents: Sequence[SessionSummary] = ()) -> Iterator[str]:
     """The session, a few lines for each entry, and where the sessions of its subagents are."""
     yield f"{summary.id}  {one_line(summary.title)}"
-    yield f"  begun {_moment(summary.created)}, written {_moment(summary.updated)}, {summary.records} records"
+    records = counted(summary.records, "record")
+    yield f"  begun {_moment(summary.created)}, written {_moment(summary.updated)}, {records}"
     facts = (
         ("route", summary.route),
         ("folder", summary.cwd),

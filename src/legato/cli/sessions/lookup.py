@@ -15,6 +15,7 @@ from legato.cli.terminal.picker import Row, pick
 from legato.cli.terminal.reading import PromptReader
 from legato.cli.terminal.screen import Screen
 from legato.errors import CallerError, SessionNotFound
+from legato.files.text import counted
 from legato.store import SessionSummary, Store
 
 _WIDE = 110
@@ -59,7 +60,7 @@ async def pick_session(store: Store, folder: Path, *, screen: Screen, reader: Pr
 def picker_rows(sessions: Sequence[SessionSummary], folder: Path, *, width: int) -> list[Row]:
     """Sessions as a picker shows them: age, folder and title; id and route are told of the marked one."""
     return [
-        Row((age, *rest[-2:]), f"{session_id}  {one.route}  {one.records:,} records")
+        Row((age, *rest[-2:]), f"{session_id}  {one.route}  {counted(one.records, 'record')}")
         for one, (session_id, age, *rest) in zip(sessions, as_rows(sessions, folder, width=width), strict=True)
     ]
 

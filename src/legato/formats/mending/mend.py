@@ -91,5 +91,5 @@ def _told(document: Document, mended: Mended) -> str:
     things = "1 thing" if count == 1 else f"{count:,} things"
     return (
         f"{document.name}: not mended, because {things} would be lost or broken; nothing was written. "
-        "`--force -o OUT`, or `mend(..., force=True)`, gives you the file anyway"
+        "Use `--force -o OUT` to write it anyway"
     )

@@ -73,22 +73,22 @@ def test_conversations_that_were_not_read_are_no_conversations_to_pick(tmp_path:
 
 
 @pytest.mark.parametrize("command", ["lint", "inspect", "repair", "convert", "import"])
-def test_an_unknown_format_names_those_that_there_are(command: str, tmp_path: Path) -> None:
+def test_an_unknown_format_is_told_with_the_command_that_lists_them(command: str, tmp_path: Path) -> None:
     path = save(tmp_path / "strange.json", {"some": "object"})
     options = {"convert": ["--to", "kimi"], "repair": ["--dry-run"]}.get(command, [])
     done = legato(command, path, *options)
     assert done.exit_code == 2
     assert "--from" in done.stderr
-    assert all(name in done.stderr for name in FORMATS)
+    assert "`legato formats` lists them" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_of_many_unknown_files_the_first_names_the_formats(tmp_path: Path) -> None:
+def test_of_many_unknown_files_the_first_says_how_to_name_the_format(tmp_path: Path) -> None:
     paths = [save(tmp_path / f"strange-{number}.json", {"some": "object"}) for number in range(3)]
     first, *others = legato("lint", *paths).stderr.splitlines()
     assert "--from" in first
     assert others == [
-        f"legato: {path}: unknown format: this is JSON, but nothing in it shows one that is read" for path in paths[1:]
+        f"legato: {path}: unknown format: this is JSON, but not of a kind that Legato recognises" for path in paths[1:]
     ]
 
 
