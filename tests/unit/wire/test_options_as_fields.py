@@ -165,6 +165,20 @@ def test_stop_sequences_are_cut_to_what_is_taken() -> None:
     assert decisions(request) == [("stop", "the target takes 4 stop sequences, so the first 4 of 5 are sent")]
 
 
+@pytest.mark.parametrize(("given", "sent"), [(5.0, 1.0), (-0.5, 0.0)])
+def test_a_share_of_probability_is_brought_into_its_range(given: float, sent: float) -> None:
+    request = asked(GPT, Options(top_p=given))
+    assert request.body["top_p"] == sent
+    assert decisions(request) == [("top-p", f"{given} is not between 0 and 1")]
+
+
+@pytest.mark.parametrize(("stops", "sent"), [(("",), None), (("", "END"), ["END"])])
+def test_an_empty_stop_sequence_is_left_out(stops: tuple[str, ...], sent: list[str] | None) -> None:
+    request = asked(GPT, Options(stop=stops))
+    assert request.body.get("stop") == sent
+    assert decisions(request) == [("stop", "an empty stop sequence ends nothing and was left out")]
+
+
 def test_one_call_at_a_time_is_said_beside_the_choice() -> None:
     alone = asked(CLAUDE, Options(parallel_calls=False)).body["tool_choice"]
     assert alone == {"type": "auto", "disable_parallel_tool_use": True}

@@ -85,7 +85,10 @@ def _top_p(situation: Situation, temperature: float | None) -> float | None:
     if temperature is not None and grammar.temperature_or_top_p and not is_at_home(situation):
         situation.adjust("top-p", "the target takes either a temperature or top_p, so the temperature is sent")
         return None
-    return asked
+    if 0 <= asked <= 1:
+        return asked
+    situation.adjust("top-p", f"{asked} is not between 0 and 1")
+    return min(1.0, max(0.0, asked))
 
 
 def _top_k(situation: Situation) -> int | None:
@@ -104,6 +107,9 @@ def _top_k(situation: Situation) -> int | None:
 
 def _stop(situation: Situation) -> Sequence[str] | None:
     asked, most = situation.options.stop, situation.grammar.max_stops
+    if "" in asked and rooms_of(situation.context.target)["stop"].write is not None:
+        asked = tuple(filter(None, asked))
+        situation.adjust("stop", "an empty stop sequence ends nothing and was left out")
     if most is None or len(asked) <= most:
         return asked or None
     situation.adjust("stop", f"the target takes {most} stop sequences, so the first {most} of {len(asked)} are sent")
